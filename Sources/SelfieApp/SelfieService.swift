@@ -14,7 +14,9 @@ import S3
 package import SelfieConfiguration
 import SelfieAccounts
 import SelfieAccounts
+import SelfieAccounts
 import SelfieCore
+import SelfieRecords
 import SelfieRecords
 import SelfieRecords
 import SelfieWeb

@@ -59,7 +59,7 @@ package struct RecordUseCases: Sendable {
         let changes = ChangeStore(postgres: postgres, schemas: schemas)
         followChanges = FollowChanges(
             store: changes,
-            hub: ChangeHub(postgres: postgres, store: changes, now: now),
+            hub: ChangeHub(store: changes, now: now),
             uses: accounts.sessionUses,
             now: now
         )

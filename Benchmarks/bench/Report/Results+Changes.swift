@@ -5,7 +5,7 @@ extension Results {
         return [
             ratio(
                 "newRecordWithBellToWithoutRatio",
-                "New record with the notifier to without, a second, 16 connections",
+                "New record with notifications to without, a second, 16 connections",
                 goal: "0.80 or more",
                 changes.map { $0.creations.requestsPerSecond / $0.silentCreations.requestsPerSecond }
             ),
@@ -68,10 +68,10 @@ extension Results {
     /// The figures of the feed.
     var changeFigures: [Figure] {
         let changes = rounds.map(\.changes)
-        return load("newRecordWithBell", "New record with the notifier, 16 connections", changes.map(\.creations))
+        return load("newRecordWithBell", "New record with notifications, 16 connections", changes.map(\.creations))
             + load(
                 "newRecordWithoutBell",
-                "New record without the notifier, 16 connections",
+                "New record without notifications, 16 connections",
                 changes.map(\.silentCreations)
             )
             + times("event", "Write's answer to event at another process", changes.map(\.events))

@@ -57,7 +57,7 @@ struct Results: Codable, Sendable {
 
     /// The feed, with a stream of each of 10,000 users where nothing else is said.
     struct Changes: Codable, Sendable {
-        /// New records of 16 connections, with and without the notifier.
+        /// New records of 16 connections, with and without notifications.
         let creations: LoadFigures
         let silentCreations: LoadFigures
         /// From a write's answer to its event at another process, and from PostgreSQL's write to its notification.

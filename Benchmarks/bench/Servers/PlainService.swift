@@ -4,11 +4,11 @@ import SelfieApp
 import SelfieConfiguration
 import ServiceLifecycle
 
-/// The service in this program, with or without the notifier.
+/// The service in this program, with or without notifications.
 struct PlainService: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "service",
-        abstract: "Serve with or without the notifier, for comparison; `run` starts it.",
+        abstract: "Serve with or without notifications, for comparison; `run` starts it.",
         shouldDisplay: false
     )
 

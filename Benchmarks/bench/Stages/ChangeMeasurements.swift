@@ -36,7 +36,7 @@ struct ChangeMeasurements: Sendable {
         guard OpenFileLimit.raise() >= Self.minFileCount else {
             throw BenchError.missing("a limit of \(Self.minFileCount) open files (ulimit -Hn)")
         }
-        say("  new records with and without the notifier, 16 connections")
+        say("  new records with and without notifications, 16 connections")
         // The table grows meanwhile, so each is first in turn.
         let first = try await creations(sendsNotifications: round.isMultiple(of: 2))
         let second = try await creations(sendsNotifications: !round.isMultiple(of: 2))
@@ -96,7 +96,11 @@ struct ChangeMeasurements: Sendable {
     }
 
     private func creations(sendsNotifications: Bool) async throws -> LoadFigures {
-        try await PlainService.with(databaseURL: stage.databaseURL, store: store, sendsNotifications: sendsNotifications) { service in
+        try await PlainService.with(
+            databaseURL: stage.databaseURL,
+            store: store,
+            sendsNotifications: sendsNotifications
+        ) { service in
             _ = try await wrk.run(.newRecords, at: service.origin, connections: 16, seconds: 1)
             return try await wrk.run(.newRecords, at: service.origin, connections: 16, seconds: seconds)
         }

@@ -4,6 +4,7 @@ import ObjectStore
 import SelfieConfiguration
 import SelfieAccounts
 import SelfieAccounts
+import SelfieAccounts
 import SelfieCore
 import Synchronization
 

@@ -4,7 +4,10 @@ package import Postgres
 package import S3
 package import SelfieAccounts
 package import SelfieAccounts
+package import SelfieAccounts
 package import SelfieCore
+package import SelfiePhotos
+package import SelfieRecords
 package import SelfiePhotos
 package import SelfieRecords
 package import SelfiePhotos

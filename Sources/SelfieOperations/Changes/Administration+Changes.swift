@@ -21,7 +21,7 @@ extension Administration {
         try await follow.requireCollections(of: query, by: user)
         try await withThrowingDiscardingTaskGroup { tasks in
             tasks.addTask { await follow.hub.run() }
-            let follower = follow(query, from: start, ofUser: user)
+            let follower = follow(query, from: start, of: user, session: nil, for: .seconds(Int32.max))
             var wantsMore = true
             while wantsMore {
                 let event = try await follower.next()

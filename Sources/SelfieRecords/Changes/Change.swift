@@ -1,5 +1,5 @@
 import Encodings
-package import FoundationEssentials
+import FoundationEssentials
 import RecordSchema
 package import SelfiePhotos
 
@@ -20,7 +20,7 @@ package struct Change: Sendable {
         case photo(PhotoRows.Columns, urlSeries: Int)
     }
 
-    package private(set) var kind: Kind
+    package private(set) var kind = Kind.updated
     /// The collection's name; `photos` for photos.
     package let collection: String
     /// The record's id, or the photo's `random_id`.
@@ -29,41 +29,21 @@ package struct Change: Sendable {
     package let content: Content?
     /// The stream in which it stands, and its number there.
     let place: (stream: Int, number: Int)
-    /// The number since which the stream shows it; 0 where it does not.
-    let shownNumber: Int
+    /// The number since which the stream shows it; nil where it does not.
+    let shownNumber: Int?
     /// Whether nobody sees it any more.
     let isGone: Bool
 
-    init(
-        collection: String,
-        id: String,
-        content: Content?,
-        place: (stream: Int, number: Int),
-        shownNumber: Int,
-        isGone: Bool,
-        since cursor: ChangeCursor
-    ) {
-        self.collection = collection
-        self.id = id
-        self.content = content
-        self.place = place
-        self.shownNumber = shownNumber
-        self.isGone = isGone
-        kind = .deleted
-        kind = kind(since: cursor)
-    }
-
-    /// The same change for a reader at another place of the stream.
+    /// The same change for a reader at a place of the stream.
     func seen(from cursor: ChangeCursor) -> Change {
         var change = self
-        change.kind = kind(since: cursor)
+        guard content != nil else {
+            change.kind = .deleted
+            return change
+        }
+        let isNew = shownNumber.map { $0 > cursor.number(in: place.stream) } ?? false
+        change.kind = isNew || place.number <= cursor.begun(in: place.stream) ? .created : .updated
         return change
-    }
-
-    private func kind(since cursor: ChangeCursor) -> Kind {
-        if content == nil { return .deleted }
-        let isNew = shownNumber > cursor.positions[place.stream] ?? 0 || place.number <= cursor.begun(place.stream)
-        return isNew ? .created : .updated
     }
 
     /// The record's version; nil for a photo, and for what is deleted.
@@ -82,70 +62,9 @@ package struct Change: Sendable {
     /// Names what has changed.
     var key: [String] { [collection, id] }
 
-    /// Whether it is a record that has ended by itself.
+    /// Whether it is a record that has expired.
     func hasExpired(at time: Date) -> Bool {
         guard case .record(let record) = content, let end = record.expiresAt else { return false }
         return ISO8601.date(end).map { $0 <= time } ?? true
     }
-}
-
-/// Changes that came one after another, and where that leads.
-///
-/// Whoever waits for hours has handed on many. As values, each would take memory in all functions that wait.
-package final class ChangeBatch: Sendable {
-    package let changes: [Change]
-    /// Where the reader is before the first of them.
-    package let start: ChangeCursor
-    /// Where the reader is after the last of them, and after all that it has no part in.
-    package let end: ChangeCursor
-    /// Whether there is more to read at once.
-    package let hasMore: Bool
-    /// The stream that nobody else reads; 0 for a reader without one.
-    let ownStream: Int
-    /// The schema that it was read with.
-    let schemaVersion: Int
-    /// When the reader's session ends; nil for a reader without one.
-    package let sessionExpiry: Date?
-
-    init(
-        changes: [Change],
-        start: ChangeCursor,
-        end: ChangeCursor,
-        hasMore: Bool,
-        ownStream: Int,
-        schemaVersion: Int,
-        sessionExpiry: Date?
-    ) {
-        self.changes = changes
-        self.start = start
-        self.end = end
-        self.hasMore = hasMore
-        self.ownStream = ownStream
-        self.schemaVersion = schemaVersion
-        self.sessionExpiry = sessionExpiry
-    }
-
-    /// Where the reader is after each of the changes.
-    package var cursors: [ChangeCursor] {
-        var cursor = start
-        var cursors = changes.map { change in
-            let stream = change.place.stream
-            cursor.move(stream, to: change.place.number, last: end.last(of: stream))
-            return cursor
-        }
-        if !cursors.isEmpty { cursors[cursors.count - 1] = end }
-        return cursors
-    }
-}
-
-/// Why a client must begin again: from where it was, nobody can tell what it has missed.
-package enum ChangeReset: String, Error, Sendable, CaseIterable {
-    /// The database is another one, or an older state of it, or was started more than fifteen times since.
-    case database
-    /// The client was away for so long that some of what it missed is forgotten.
-    case forgotten
-    /// The user has lost a role, or a collection was removed.
-    case access
-    /// The cursor is of other `collections`.
-    case collections
 }

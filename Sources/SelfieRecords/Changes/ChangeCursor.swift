@@ -1,90 +1,61 @@
 import Encodings
 
-/// Where a client is in the changes: for each of its streams, the number of the last change that it has got.
+/// Where a client is in the changes: for each of its streams, the number of the last change that it has received.
 ///
-/// Clients get it as text. Its form is no promise, and what it holds gives no right.
+/// Clients get it as text, and must not rely on its form. It gives no rights.
 package struct ChangeCursor: Sendable, Equatable {
-    /// The mark of the start of PostgreSQL that it was given out under.
-    let mark: Int
-    /// The schema after which nothing was removed without a number.
-    let clearedVersion: Int
-    /// Names the collections that were asked for; 0 for all.
-    var filter: Int
-    /// The number of the last change, by stream.
+    let epoch: ChangeEpoch
+    /// A hash of the names of the collections that were asked for; nil for all.
+    var filter: Int?
+    /// By stream.
     ///
-    /// A stream without one shows all that it has.
-    private(set) var positions: [Int: Int]
-    /// What is yet to come of a stream that was not read to its end.
-    private(set) var backlogs: [Int: Backlog] = [:]
+    /// The client has received nothing of a stream without a place.
+    private(set) var places: [Int: Place] = [:]
 
-    /// What a stream had when it was read, though not to its end.
-    struct Backlog: Sendable, Equatable {
-        /// The number of the last change at the last reading.
-        let last: Int
-        /// The same when the client began with nothing; 0 for a client that had something of the stream.
+    /// Where a client is in a stream.
+    struct Place: Sendable, Equatable {
+        /// The number of the last change that the client has received; 0 for none.
+        let number: Int
+        /// The stream's end when it was read, which is further than the number as long as the client is behind.
+        let end: StreamEnd
+        /// The number of the stream's last change when the client began to read it, if it is still behind the end of its
+        /// first reading.
         ///
-        /// What ended up to there, the client never had.
-        let begun: Int
+        /// The client never had what ended up to there.
+        let begun: Int?
     }
 
     /// The form's number, which a new form changes.
-    private static let form: UInt8 = 2
+    private static let form: UInt8 = 3
     /// The most streams: one of the user's, one of each role and one of each collection.
     private static let maxStreamCount = 128
 
-    init(mark: Int, clearedVersion: Int, filter: Int, positions: [Int: Int]) {
-        self.mark = mark
-        self.clearedVersion = clearedVersion
+    init(epoch: ChangeEpoch, filter: Int?) {
+        self.epoch = epoch
         self.filter = filter
-        self.positions = positions
     }
 
-    /// Goes on in a stream.
-    ///
-    /// - Parameters:
-    ///   - stream: The stream.
-    ///   - number: Where the client is now.
-    ///   - last: The number of the stream's last change when that was read.
-    mutating func move(_ stream: Int, to number: Int, last: Int) {
-        let begun = hasNothing(of: stream) ? last : self.begun(stream)
-        positions[stream] = number
-        backlogs[stream] = number < last ? Backlog(last: last, begun: begun) : nil
+    /// Moves on in a stream, to a change that was read when the stream had an end.
+    mutating func move(_ stream: Int, to number: Int, end: StreamEnd) {
+        let begun = self.number(in: stream) == 0 ? end.number : places[stream]?.begun
+        places[stream] = Place(number: number, end: end, begun: number < end.number ? begun : nil)
     }
 
-    /// Goes on to the end of a stream.
-    mutating func move(_ stream: Int, to last: Int) {
-        move(stream, to: last, last: last)
+    /// Takes over the place that another cursor has in a stream; the beginning if it has none.
+    mutating func takePlace(in stream: Int, of other: ChangeCursor?) {
+        places[stream] =
+            other?.places[stream] ?? Place(number: 0, end: StreamEnd(number: 0, postgresStart: 0), begun: nil)
     }
 
-    /// Is in a stream where another cursor is.
-    mutating func take(_ stream: Int, of other: ChangeCursor) {
-        positions[stream] = other.positions[stream] ?? 0
-        backlogs[stream] = other.backlogs[stream]
+    /// The number of the last change that the client has received of a stream; 0 for none.
+    func number(in stream: Int) -> Int { places[stream]?.number ?? 0 }
+
+    /// The number up to which the client never had what has ended since.
+    func begun(in stream: Int) -> Int {
+        number(in: stream) == 0 ? .max : places[stream]?.begun ?? 0
     }
 
-    /// The number of a stream's last change when it was last read.
-    func last(of stream: Int) -> Int {
-        backlogs[stream]?.last ?? positions[stream] ?? 0
-    }
-
-    /// Up to which number the client never had what has ended since.
-    func begun(_ stream: Int) -> Int {
-        hasNothing(of: stream) ? .max : backlogs[stream]?.begun ?? 0
-    }
-
-    private func hasNothing(of stream: Int) -> Bool { positions[stream] ?? 0 == 0 }
-
-    /// The place in one stream, whatever the collections.
-    ///
-    /// It says nothing of what a client had before.
-    func part(of stream: Int) -> ChangeCursor {
-        ChangeCursor(mark: mark, clearedVersion: clearedVersion, filter: 0, positions: [stream: positions[stream] ?? 0])
-    }
-
-    /// Whether what was looked up for one of them holds for the other: a start and a schema are the same.
-    func agrees(with other: ChangeCursor) -> Bool {
-        mark == other.mark && clearedVersion == other.clearedVersion
-    }
+    // MARK: Text
 
     /// Reads a cursor; nil for a text that is none.
     ///
@@ -92,33 +63,54 @@ package struct ChangeCursor: Sendable, Equatable {
     package init?(_ text: String) {
         guard let bytes = Base64URL.bytes(of: text), bytes.first == Self.form else { return nil }
         var rest = bytes.dropFirst()
-        guard let mark = Self.number(&rest), let version = Self.number(&rest), let filter = Self.number(&rest),
-            let count = Self.number(&rest), count <= Self.maxStreamCount
+        guard let database = Self.number(&rest), var start = Self.number(&rest), let schemaVersion = Self.number(&rest),
+            let clearedVersion = Self.number(&rest), let filter = Self.number(&rest), let count = Self.number(&rest),
+            count <= Self.maxStreamCount
         else { return nil }
-        self.init(mark: mark, clearedVersion: version, filter: filter, positions: [:])
+        epoch = ChangeEpoch(
+            database: database,
+            postgresStart: start,
+            schemaVersion: schemaVersion,
+            clearedVersion: clearedVersion
+        )
+        self.filter = filter == 0 ? nil : filter
         for _ in 0..<count {
-            guard let stream = Self.number(&rest), let position = Self.number(&rest), let last = Self.number(&rest)
+            guard let stream = Self.number(&rest), let number = Self.number(&rest), let lead = Self.number(&rest),
+                let startChange = Self.number(&rest), let begun = Self.number(&rest),
+                case (let end, false) = number.addingReportingOverflow(lead)
             else { return nil }
-            positions[stream] = position
-            guard last > 0 else { continue }
-            guard let begun = Self.number(&rest) else { return nil }
-            backlogs[stream] = Backlog(last: last, begun: begun)
+            start ^= startChange
+            places[stream] = Place(
+                number: number,
+                end: StreamEnd(number: end, postgresStart: start),
+                begun: begun == 0 ? nil : begun
+            )
         }
         guard rest.isEmpty else { return nil }
+    }
+
+    /// Whether a text is a cursor of an older version, which this one can't read.
+    static func isOfOlderForm(_ text: String) -> Bool {
+        Base64URL.bytes(of: text)?.first.map { (1..<form).contains($0) } ?? false
     }
 
     /// As clients get it.
     package var text: String {
         var bytes = [Self.form]
-        for number in [mark, clearedVersion, filter] { Self.append(number, to: &bytes) }
-        // A stream of which nothing was seen says nothing.
-        let seen = positions.filter { $0.value > 0 }.sorted { $0.key < $1.key }
-        Self.append(seen.count, to: &bytes)
-        for (stream, position) in seen {
+        // A stream of which nothing was received says nothing.
+        let seen = places.filter { $0.value.number > 0 }.sorted { $0.key < $1.key }
+        var start = epoch.postgresStart
+        for number in [epoch.database, start, epoch.schemaVersion, epoch.clearedVersion, filter ?? 0, seen.count] {
+            Self.append(number, to: &bytes)
+        }
+        for (stream, place) in seen {
             Self.append(stream, to: &bytes)
-            Self.append(position, to: &bytes)
-            Self.append(backlogs[stream]?.last ?? 0, to: &bytes)
-            if let backlog = backlogs[stream] { Self.append(backlog.begun, to: &bytes) }
+            Self.append(place.number, to: &bytes)
+            Self.append(place.end.number - place.number, to: &bytes)
+            // Most streams were last changed under the same start, so this is 0.
+            Self.append(place.end.postgresStart ^ start, to: &bytes)
+            Self.append(place.begun ?? 0, to: &bytes)
+            start = place.end.postgresStart
         }
         return bytes.withUnsafeBytes(Base64URL.string)
     }

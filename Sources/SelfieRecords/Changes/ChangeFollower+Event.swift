@@ -1,10 +1,10 @@
 extension ChangeFollower {
-    /// What a client is told.
+    /// What is sent to a client.
     package indirect enum Event: Sendable {
         case changes(ChangeBatch)
-        /// All that was there when the client came has been told.
+        /// The client has received all that was there when it came.
         case synced(ChangeCursor)
-        /// The client is further, since others wrote what it has no part in.
+        /// The client's place has moved, since others wrote what it may not see or did not ask for.
         case cursor(ChangeCursor)
         /// Nothing has happened for a while.
         case nothing
@@ -23,7 +23,7 @@ extension ChangeFollower {
 
     /// Why it ends.
     ///
-    /// The client may come again where it is, unless its session is over.
+    /// The client may connect again at its place, unless its session is over.
     package enum End: String, Sendable, CaseIterable {
         /// The session was ended, or the account disabled or deleted.
         case session

@@ -1,142 +1,105 @@
 import Synchronization
 
-/// A reader that waits until something changes that it may see.
+/// What a reader has to look at, and its wait until there is something.
 final class ChangeListener: Sendable {
-    /// Why a reader goes on.
-    struct Wake: Sendable, Equatable {
-        /// Whether what the user may see has changed.
+    /// Why a reader does not wait.
+    struct News: Sendable, Equatable {
+        /// Whether all streams must be read: what the user may see has changed.
         var needsRead = false
-        /// The streams that have changed.
+        /// The streams of which the process has read changes.
         var changed: Set<Int> = []
         /// Whether the process ends.
         var isStopping = false
-        /// When the first of these happened.
+    }
+
+    private struct State {
+        var news = News()
+        /// When the process learned of the first of these; nil for what was there before the reader came.
         var time: ContinuousClock.Instant?
-
-        var isNothing: Bool { self == Wake() }
-
-        /// Adds what another one says of changes.
-        mutating func formUnion(_ other: Wake) {
-            needsRead = needsRead || other.needsRead
-            changed.formUnion(other.changed)
-        }
-    }
-
-    fileprivate struct State {
-        var wake = Wake()
-        var waiting: CheckedContinuation<Wake, Never>?
+        var waiting: CheckedContinuation<Void, Never>?
         var deadline: ContinuousClock.Instant?
-        /// The first time for which a reminder was asked for.
-        var reminder: ContinuousClock.Instant?
-        var positions: [Int: Int] = [:]
-        var schemaVersion = 0
-        var mark = 0
+        var place: ChangeBatch?
     }
 
-    let userID: Int
-    let sessionID: Int?
+    let reader: ChangeReader
+    /// The readers of a group are looked at together.
+    let group = Int.random(in: 0..<groupCount)
     private let state = Mutex(State())
 
-    init(userID: Int, sessionID: Int?) {
-        self.userID = userID
-        self.sessionID = sessionID
+    /// How many groups there are.
+    static let groupCount = 400
+
+    init(_ reader: ChangeReader) {
+        self.reader = reader
     }
 
-    /// Where the reader is in each of its streams.
-    var positions: [Int: Int] {
-        get { state.withLock { $0.positions } }
-        set { state.withLock { $0.positions = newValue } }
+    /// Where the reader is, as a batch without changes; nil before its first reading.
+    var place: ChangeBatch? {
+        get { state.withLock { $0.place } }
+        set { state.withLock { $0.place = newValue } }
     }
 
-    /// The schema that the reader has read with.
-    var schemaVersion: Int { state.withLock { $0.schemaVersion } }
+    var news: News { state.withLock { $0.news } }
 
-    /// The mark of the start of PostgreSQL that the reader has read under.
-    var mark: Int { state.withLock { $0.mark } }
-
-    /// Notes what the reader has read.
-    func move(to batch: ChangeBatch) {
+    /// Takes a stream that has changed; nil where there is none, or where all streams must be read.
+    func takeStream() -> (stream: Int, time: ContinuousClock.Instant?)? {
         state.withLock { state in
-            (state.positions, state.mark) = (batch.end.positions, batch.end.mark)
-            state.schemaVersion = batch.schemaVersion
+            guard !state.news.needsRead, let stream = state.news.changed.popFirst() else { return nil }
+            defer { if state.news == News() { state.time = nil } }
+            return (stream, state.time)
         }
     }
 
-    /// Waits until something changes, or until a time.
-    ///
-    /// - Parameters:
-    ///   - deadline: The time.
-    ///   - remind: Asks that ``remind(at:)`` is called when the time has come.
-    /// - Returns: What has changed since the last call; nothing when the time has come, or the task is cancelled.
-    func next(until deadline: ContinuousClock.Instant, remind: () -> Void) async -> Wake {
+    /// Takes all news, for a reading of all streams; returns when the process learned of the first of them.
+    func takeAll() -> ContinuousClock.Instant? {
+        state.withLock { state in
+            defer { (state.news.needsRead, state.news.changed, state.time) = (false, [], nil) }
+            return state.time
+        }
+    }
+
+    /// Waits until there are news, or until a time; returns at once when the task is cancelled.
+    func wait(until deadline: ContinuousClock.Instant) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let (wake, needsReminder) = state.withLock { state -> (Wake?, Bool) in
-                    guard state.wake.isNothing, !Task.isCancelled else { return (state.take(), false) }
+                let waits = state.withLock { state in
+                    guard state.news == News(), !Task.isCancelled else { return false }
                     (state.waiting, state.deadline) = (continuation, deadline)
-                    return (nil, state.setReminder(at: deadline))
+                    return true
                 }
-                if let wake { continuation.resume(returning: wake) }
-                if needsReminder { remind() }
+                if !waits { continuation.resume() }
             }
         } onCancel: {
             resume { _ in true }
         }
     }
 
-    /// What has changed since the last call, without waiting.
-    func pending() -> Wake {
-        state.withLock { $0.take() }
-    }
-
-    /// Wakes the reader, or has it not wait the next time.
-    func wake(_ change: (inout Wake) -> Void) {
+    /// Adds to the news, of which the process learned at a time, and ends the wait.
+    func wake(at time: ContinuousClock.Instant? = .now, _ change: (inout News) -> Void) {
         resume { state in
-            change(&state.wake)
-            state.wake.time = state.wake.time ?? .now
+            if state.news == News() { state.time = time }
+            change(&state.news)
             return true
         }
     }
 
-    /// Wakes the reader if its time has come.
-    ///
-    /// - Parameter time: The time now.
-    /// - Returns: When to call this again; nil where the reader asks for that itself.
-    func remind(at time: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        let isNoted = state.withLock { state in
-            guard let reminder = state.reminder, reminder <= time else { return false }
-            state.reminder = nil
-            return true
-        }
-        // Another reminder has taken the place of this one.
-        guard isNoted else { return nil }
+    /// Ends the wait if its time has come.
+    func wake(ifDueAt time: ContinuousClock.Instant) {
         resume { state in state.deadline.map { $0 <= time } ?? false }
-        return state.withLock { state in
-            state.deadline.flatMap { state.setReminder(at: $0) ? $0 : nil }
-        }
     }
 
     private func resume(_ decide: (inout State) -> Bool) {
-        let resumed = state.withLock { state -> (CheckedContinuation<Wake, Never>, Wake)? in
+        let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
             guard decide(&state), let waiting = state.waiting else { return nil }
-            return (waiting, state.take())
+            (state.waiting, state.deadline) = (nil, nil)
+            return waiting
         }
-        if let (continuation, wake) = resumed { continuation.resume(returning: wake) }
+        waiting?.resume()
     }
 }
 
-extension ChangeListener.State {
-    /// Notes that a reminder is asked for; false where one comes before.
-    fileprivate mutating func setReminder(at time: ContinuousClock.Instant) -> Bool {
-        if let reminder, reminder <= time { return false }
-        reminder = time
-        return true
-    }
+extension ChangeListener: Hashable {
+    static func == (one: ChangeListener, other: ChangeListener) -> Bool { one === other }
 
-    /// What has changed, which is told once.
-    fileprivate mutating func take() -> ChangeListener.Wake {
-        (waiting, deadline) = (nil, nil)
-        defer { wake = ChangeListener.Wake() }
-        return wake
-    }
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -8,18 +8,21 @@ package struct ChangeQuery: Sendable {
         case beginning
         /// With what changes from now on.
         case now
-        /// After what it has got.
+        /// After what it has received.
         case after(ChangeCursor)
+        /// After a cursor that nobody can read.
+        case unreadable
 
-        /// Where nobody knows what was missed.
-        package static let unknown = Self.after(ChangeCursor(mark: 0, clearedVersion: 0, filter: 0, positions: [:]))
+        var cursor: ChangeCursor? { if case .after(let cursor) = self { cursor } else { nil } }
 
-        /// - Parameter text: A cursor, or `now`; nil for what is neither.
+        /// - Parameter text: A cursor, also one of an older version, or `now`; nil for what is neither.
         package init?(_ text: String) {
             if text.hasSameBytes(as: "now") {
                 self = .now
             } else if let cursor = ChangeCursor(text) {
                 self = .after(cursor)
+            } else if ChangeCursor.isOfOlderForm(text) {
+                self = .unreadable
             } else {
                 return nil
             }
@@ -54,9 +57,11 @@ package struct ChangeQuery: Sendable {
         self.maxBytes = maxBytes
     }
 
-    /// Names the collections in cursors (FNV-1a, 62 bits): a cursor of others says nothing of these.
-    var filter: Int {
-        guard let collections else { return 0 }
+    /// A hash of the names of the collections (FNV-1a, 62 bits), which is not 0; nil for all collections.
+    ///
+    /// Cursors carry it: a cursor of other collections says nothing of these.
+    var filter: Int? {
+        guard let collections else { return nil }
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for name in collections.sorted() {
             for byte in Array(name.utf8) + [0] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
@@ -64,14 +69,8 @@ package struct ChangeQuery: Sendable {
         return Int(hash >> 2) | 1
     }
 
-    /// What is wanted of a stream's changes, and fits.
-    ///
-    /// - Parameters:
-    ///   - changes: The changes, in the order of their numbers.
-    ///   - end: The number that they lead to.
-    ///   - hasMore: Whether there are more.
-    /// - Returns: The same for what is left of them.
-    func fitting(_ changes: [Change], to end: Int, hasMore: Bool) -> (changes: [Change], end: Int, hasMore: Bool) {
+    /// Takes what is wanted of a stream's changes, and fits; with the number that this leads to, and whether some are left.
+    func fitting(_ changes: [Change], to end: Int) -> (changes: [Change], end: Int, hasMore: Bool) {
         var (wanted, bytes): ([Change], Int) = ([], 0)
         for change in changes where collections?.contains(change.collection) ?? true {
             bytes += change.byteCount
@@ -80,6 +79,6 @@ package struct ChangeQuery: Sendable {
             }
             wanted.append(change)
         }
-        return (wanted, end, hasMore)
+        return (wanted, end, false)
     }
 }

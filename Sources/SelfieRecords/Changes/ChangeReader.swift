@@ -2,51 +2,64 @@ import Postgres
 
 /// Who reads changes, as parts of statements.
 struct ChangeReader: Sendable {
-    /// Nil for what all readers of a stream have in common.
-    let userID: Int?
+    let userID: Int
     /// The session that must not have ended; nil for an administrator.
     let sessionID: Int?
-    /// The one stream that is read; nil for all of the user's.
-    let stream: Int?
 
-    /// A user, by way of all of the user's streams.
-    init(userID: Int, sessionID: Int?) {
-        (self.userID, self.sessionID, stream) = (userID, sessionID, nil)
-    }
-
-    /// All who read a role's or a collection's stream.
-    init(ofStream stream: Int) {
-        (userID, sessionID, self.stream) = (nil, nil, stream)
-    }
-
-    /// Selects the streams.
+    /// Selects the user's streams.
     ///
     /// Each is looked up by its index. Without a limit, a plan may go through the streams of all users.
     var streams: PostgresQuery {
-        if let stream { return "SELECT \(stream)::bigint" }
-        return """
-            SELECT id FROM streams WHERE user_id = \(userID ?? 0)
-            UNION ALL SELECT stream.id FROM collections
-                CROSS JOIN LATERAL (SELECT id FROM streams WHERE collection_id = collections.id LIMIT 1) AS stream
-            UNION ALL SELECT stream.id FROM role_members JOIN roles ON roles.id = role_members.role_id
-                CROSS JOIN LATERAL (SELECT id FROM streams WHERE streams.role_id = roles.id LIMIT 1) AS stream
-                WHERE role_members.user_id = \(userID ?? 0) AND disabled_at IS NULL
-            """
+        """
+        SELECT id FROM streams WHERE user_id = \(userID)
+        UNION ALL SELECT stream.id FROM collections
+            CROSS JOIN LATERAL (SELECT id FROM streams WHERE collection_id = collections.id LIMIT 1) AS stream
+        UNION ALL \(part: Self.roleStreams(of: "\(userID)"))
+        """
     }
 
-    /// Selects when the session ends; NULL for one that has ended, or whose account is gone or disabled.
+    /// Selects the streams of a user's roles.
+    private static func roleStreams(of userID: PostgresQuery) -> PostgresQuery {
+        """
+        SELECT stream.id FROM role_members JOIN roles ON roles.id = role_members.role_id
+            CROSS JOIN LATERAL (SELECT id FROM streams WHERE streams.role_id = roles.id LIMIT 1) AS stream
+            WHERE role_members.user_id = \(part: userID) AND disabled_at IS NULL
+        """
+    }
+
+    /// Selects when the session ends; NULL for one that has ended, or whose account was deleted or disabled.
     var session: PostgresQuery {
         guard let sessionID else { return "NULL::timestamp" }
-        return Self.session("\(sessionID)", of: "\(userID ?? 0)")
+        return Self.session("\(sessionID)", of: "\(userID)")
     }
 
-    /// The same for a session and a user that a statement names.
-    static func session(_ id: PostgresQuery, of userID: PostgresQuery) -> PostgresQuery {
+    private static func session(_ id: PostgresQuery, of userID: PostgresQuery) -> PostgresQuery {
         """
         (
             SELECT expires_at FROM sessions JOIN users ON users.id = user_id
             WHERE sessions.id = \(part: id) AND user_id = \(part: userID) AND disabled_at IS NULL
         )
         """
+    }
+
+    /// Selects the readers, as indices of an array, whose session has ended or whose roles have other streams than they know.
+    static func changed(since known: [(reader: ChangeReader, roleStreams: Set<Int>)]) -> PostgresQuery {
+        let sessions = known.indices.filter { known[$0].reader.sessionID != nil }
+        let roles = known.indices.flatMap { index in known[index].roleStreams.map { (index, $0) } }
+        return """
+            ARRAY(
+                SELECT number FROM unnest(
+                    \(sessions), \(sessions.compactMap { known[$0].reader.sessionID }), \(sessions.map { known[$0].reader.userID })
+                ) AS asked (number, session_id, user_id)
+                WHERE \(part: session("asked.session_id", of: "asked.user_id")) IS NULL
+                UNION SELECT number FROM unnest(\(roles.map(\.0)), \(roles.map(\.1))) AS known (number, stream_id)
+                FULL JOIN (
+                    SELECT number, mine.id AS stream_id
+                    FROM unnest(\(Array(known.indices)), \(known.map(\.reader.userID))) AS asked (number, user_id)
+                    CROSS JOIN LATERAL (\(part: roleStreams(of: "asked.user_id"))) AS mine
+                ) AS present USING (number, stream_id)
+                WHERE known.stream_id IS NULL OR present.stream_id IS NULL
+            )
+            """
     }
 }

@@ -2,24 +2,57 @@ import Postgres
 import RecordSchema
 package import SelfiePhotos
 
-/// The statement that reads changes: it walks along the reader's streams, from where the reader is.
+/// The statement that reads changes: it walks along streams, from a number in each.
 struct ChangeStatement {
-    let query: ChangeQuery
-    let reader: ChangeReader
-    let start: ChangeQuery.Start
-    let schema: AppliedSchema
+    private let query: ChangeQuery
+    private let schema: AppliedSchema
+    /// Selects the ids of the streams.
+    private let streams: PostgresQuery
+    /// What is known of them.
+    private let places: [Int: ChangeCursor.Place]
+    /// Whether only changes from now on are wanted.
+    private let beginsNow: Bool
+    /// Who reads all of these streams; nil where each has readers of its own.
+    private let userID: Int?
+    /// Columns that are read in the same snapshot.
+    private let besides: PostgresQuery
+    /// Which changes are read though they are too large.
+    private let always: PostgresQuery
 
     /// How many changes of a stream are looked at where only some collections are wanted.
     ///
     /// Without a limit, a reader would wait for as long as others have written.
     static let maxLookedAtCount = 2_000
+    /// The most streams that are read for all of their readers at once, each of which gets a change.
+    static let maxStreamCount = 64
+    /// The most changes of all these streams.
+    static let maxSharedCount = 256
+    /// The bytes after which no second change of such a stream is read.
+    private static let maxSharedBytes = 256 << 10
 
-    private var positions: [Int: Int] {
-        if case .after(let cursor) = start { cursor.positions } else { [:] }
+    /// Reads what a user wants of all of the user's streams.
+    init(_ query: ChangeQuery, from start: ChangeQuery.Start, by reader: ChangeReader, schema: AppliedSchema) {
+        (self.query, self.schema) = (query, schema)
+        streams = reader.streams
+        places = start.cursor?.places ?? [:]
+        beginsNow = start == .now
+        userID = reader.userID
+        besides = "\(part: reader.session) AS session_expires_at"
+        always = "number = 1"
     }
 
-    private var mark: Int? {
-        if case .after(let cursor) = start { cursor.mark } else { nil }
+    /// Reads the next changes of some streams for whoever follows them, and compares what readers have access to.
+    init(
+        of streams: [Int: ChangeCursor.Place],
+        comparing readers: [(reader: ChangeReader, roleStreams: Set<Int>)],
+        schema: AppliedSchema
+    ) {
+        query = ChangeQuery(collections: nil, limit: Self.maxSharedCount, maxBytes: Self.maxSharedBytes)
+        self.schema = schema
+        self.streams = "SELECT unnest(\(Array(streams.keys)))"
+        (places, beginsNow, userID) = (streams, false, nil)
+        besides = "\(part: ChangeReader.changed(since: readers)) AS changed_readers"
+        always = "place = 1 AND number <= \(Self.maxStreamCount)"
     }
 
     /// The collections that are wanted; nil for all.
@@ -31,20 +64,19 @@ struct ChangeStatement {
 
     /// The statement.
     ///
-    /// Its first row has what ``ChangeCursor/check(_:filter:)`` needs. Each row has a change, or none where there is none.
+    /// Its first row has what ``ChangeCursor/require(_:filter:)`` needs. Each row has a change, or none where there is none.
     var text: PostgresQuery {
         let isWanted: PostgresQuery = collectionIDs.map { "change.collection_id = ANY(\($0))" } ?? "true"
         let lookedAtCount = PostgresQuery(
             stringLiteral: "\(query.collections == nil ? query.limit + 1 : Self.maxLookedAtCount)"
         )
         return """
-            WITH present AS MATERIALIZED (\(part: present)),
-            asked AS MATERIALIZED (\(part: asked)),
+            WITH asked AS MATERIALIZED (\(part: asked)),
             looked_at AS MATERIALIZED (
-                SELECT change.*, \(part: isWanted) AS is_wanted,
+                SELECT change.*, asked.user_id, \(part: isWanted) AS is_wanted,
                     row_number() OVER (PARTITION BY stream_id, \(part: isWanted) ORDER BY change.seq) AS place
                 FROM asked CROSS JOIN LATERAL (
-                    SELECT \(part: Self.changeColumns)
+                    SELECT stream_id, collection_id, record_key, rights % 2 = 1 AS is_shown, seq, shown_seq, random_id
                     FROM grants WHERE stream_id = asked.id AND seq > asked.since ORDER BY seq LIMIT \(part: lookedAtCount)
                 ) AS change
                 WHERE asked.last > asked.since
@@ -56,47 +88,47 @@ struct ChangeStatement {
                 LEFT JOIN LATERAL (SELECT byte_count FROM records WHERE key = record_key LIMIT 1) AS record
                     ON looked_at.collection_id > 0 AND is_shown
             ),
-            chosen AS MATERIALIZED (SELECT * FROM measured WHERE bytes_until <= \(query.maxBytes) OR number = 1),
+            chosen AS MATERIALIZED (SELECT * FROM measured WHERE bytes_until <= \(query.maxBytes) OR \(part: always)),
             reached AS MATERIALIZED (\(part: reached(lookedAtCount)))
-            SELECT present.*, reached.*, coalesce(elsewhere.is_there, false) AS is_shown_elsewhere,
+            SELECT first.*, coalesce(elsewhere.is_there, false) AS is_shown_elsewhere,
                 coalesce(elsewhere.was_there, false) AS was_seen_elsewhere, \(part: Self.columns)
-            FROM present CROSS JOIN reached LEFT JOIN chosen ON true
-            \(part: Self.contents(RecordRow.joins(userID: reader.userID ?? 0, collections: schema.allCollections)))
+            FROM (VALUES (1)) AS one LEFT JOIN chosen ON true
+            LEFT JOIN LATERAL (
+                SELECT \(part: ChangeEpoch.columns), \(part: besides), reached.* FROM reached
+                WHERE coalesce(chosen.number, 1) = 1
+            ) AS first ON true
+            \(part: contents)
             \(part: Self.elsewhere)
             ORDER BY chosen.place, chosen.stream_id
             """
     }
 
-    /// What is read beside the changes.
-    private var present: PostgresQuery {
-        """
-        SELECT \(part: SchemaStore.versionColumn) AS schema_version, \(part: SchemaStore.clearedVersionColumn) AS cleared_version,
-            coalesce((SELECT id FROM streams WHERE user_id = \(reader.userID ?? 0)), 0) AS own_stream_id,
-            \(part: reader.session) AS session_expires_at, \(part: DatabaseStarts.columns(ofMark: mark))
-        """
-    }
-
-    /// The reader's streams, and where the reader is in each.
+    /// The streams, and what has become of what is known of each.
     private var asked: PostgresQuery {
-        let since: PostgresQuery =
-            start == .now ? "streams.seq" : "coalesce(since.position, 0)"
+        let known = places.map { ($0.key, $0.value) }
+        let ends = known.map(\.1.end)
         return """
-            SELECT streams.id, streams.seq AS last, forgotten_seq, \(part: since) AS since,
-                \(part: DatabaseStarts.lastCommon(ofMark: mark)) AS last_common
-            FROM (\(part: reader.streams)) AS mine (id)
+            SELECT streams.id, streams.seq AS last, \(part: StreamEnd.microseconds(of: "started_at")) AS started, forgotten_seq,
+                role_id, coalesce(\(userID), streams.user_id) AS user_id,
+                CASE WHEN \(beginsNow) THEN streams.seq ELSE coalesce(known.number, 0) END AS since,
+                \(part: StreamEnd.isLost("known.last", givenUnder: "known.started")) AS is_lost
+            FROM (\(part: streams)) AS mine (id)
             CROSS JOIN LATERAL (SELECT * FROM streams WHERE streams.id = mine.id LIMIT 1) AS streams
-            LEFT JOIN unnest(\(Array(positions.keys)), \(Array(positions.values))) AS since (id, position)
-                ON since.id = streams.id
+            LEFT JOIN unnest(
+                \(known.map(\.0)), \(known.map(\.1.number)), \(ends.map(\.number)), \(ends.map(\.postgresStart))
+            ) AS known (id, number, last, started) ON known.id = streams.id
             """
     }
 
-    /// Where the reader is afterwards in each stream, as arrays.
+    /// What was found of the streams, as arrays, with where the reader is afterwards.
     private func reached(_ lookedAtCount: PostgresQuery) -> PostgresQuery {
         """
         SELECT coalesce(array_agg(asked.id), ARRAY[]::bigint[]) AS stream_ids,
             coalesce(array_agg(asked.last), ARRAY[]::bigint[]) AS last_numbers,
+            coalesce(array_agg(asked.started), ARRAY[]::bigint[]) AS starts,
             coalesce(array_agg(forgotten_seq), ARRAY[]::bigint[]) AS forgotten_numbers,
-            coalesce(array_agg(last_common), ARRAY[]::bigint[]) AS last_common_numbers,
+            coalesce(array_agg(asked.id) FILTER (WHERE is_lost), ARRAY[]::bigint[]) AS lost_streams,
+            coalesce(array_agg(asked.id) FILTER (WHERE role_id IS NOT NULL), ARRAY[]::bigint[]) AS role_streams,
             coalesce(array_agg(coalesce(first_left - 1, last_looked_at, asked.last)), ARRAY[]::bigint[]) AS reached_numbers
         FROM asked LEFT JOIN (
             SELECT looked_at.stream_id, min(looked_at.seq) FILTER (WHERE looked_at.is_wanted AND chosen.seq IS NULL) AS first_left,
@@ -116,17 +148,12 @@ struct ChangeStatement {
             FROM asked CROSS JOIN LATERAL (
                 SELECT rights, seq FROM grants WHERE stream_id = asked.id AND collection_id = chosen.collection_id
                     AND record_key = chosen.record_key LIMIT 1
-            ) AS other WHERE NOT chosen.is_shown
+            ) AS other WHERE NOT chosen.is_shown AND asked.user_id = chosen.user_id
         ) AS elsewhere ON true
         """
 
-    // MARK: Changes
-
-    static let changeColumns: PostgresQuery =
-        "stream_id, collection_id, record_key, rights % 2 = 1 AS is_shown, seq, shown_seq, random_id"
-
     /// The columns of a change, of the tables of ``contents``.
-    static let columns: PostgresQuery = """
+    private static let columns: PostgresQuery = """
         chosen.stream_id, chosen.seq, chosen.shown_seq, chosen.is_shown,
         chosen.collection_id::bigint AS change_collection_id, chosen.random_id AS change_random_id,
         named.id AS change_id, named.is_gone,
@@ -137,16 +164,14 @@ struct ChangeStatement {
     /// What is joined to `chosen`.
     ///
     /// Each is looked up by its key. Without the limits, a plan may read all records that there are.
-    ///
-    /// - Parameter joins: What is joined to `records`.
-    /// - Returns: Joins.
-    static func contents(_ joins: PostgresQuery) -> PostgresQuery {
+    private var contents: PostgresQuery {
         """
         LEFT JOIN LATERAL (
             SELECT id, deleted_at IS NOT NULL AS is_gone FROM records WHERE key = chosen.record_key LIMIT 1
         ) AS named ON chosen.collection_id > 0
         LEFT JOIN LATERAL (
-            SELECT \(part: RecordRow.columns) FROM records \(part: joins)
+            SELECT \(part: RecordRow.columns) FROM records
+            \(part: RecordRow.joins(namedUserID: "chosen.user_id", collections: schema.allCollections))
             WHERE records.key = chosen.record_key AND \(part: RecordReader.isThere) LIMIT 1
         ) AS record ON chosen.collection_id > 0 AND chosen.is_shown
         LEFT JOIN LATERAL (\(part: PhotoStore.listed("chosen.record_key")) LIMIT 1) AS photo

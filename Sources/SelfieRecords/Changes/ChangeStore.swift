@@ -1,3 +1,4 @@
+import Algorithms
 import FoundationEssentials
 import Postgres
 import RecordSchema
@@ -8,150 +9,111 @@ package import SelfiePhotos
 package struct ChangeStore: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
-    private let nextChange = NextChangeLookup()
 
     var records: RecordStore { RecordStore(postgres: postgres) }
 
-    init(postgres: PostgresClient, schemas: SchemaCache) {
-        self.postgres = postgres
-        self.schemas = schemas
-    }
-
-    /// Reads the next changes of a reader.
+    /// Reads the next changes of all of a reader's streams.
     ///
-    /// - Parameters:
-    ///   - query: Which changes.
-    ///   - start: Where the reader is.
-    ///   - reader: Who reads.
-    /// - Returns: The changes; none when nothing has changed.
     /// - Throws: `ChangeReset`, `SessionError.ended` when the session has ended or the account is disabled,
     ///   `RecordRefusal` for a collection that is not there, `PostgresError`.
     func read(_ query: ChangeQuery, from start: ChangeQuery.Start, by reader: ChangeReader) async throws -> ChangeBatch
     {
-        try await schemas.withSchema { schema in
+        if start == .unreadable { throw ChangeReset.database }
+        return try await schemas.withSchema { schema in
             for name in query.collections ?? [] where name != Schema.photosName { _ = try schema.collection(name) }
-            let statement = ChangeStatement(query: query, reader: reader, start: start, schema: schema).text
-            var rows = try await postgres.read(statement)
-            if try rows[0].decodeIfPresent("mark", as: Int.self) == nil {
-                try await DatabaseStarts(postgres: postgres).note()
-                rows = try await postgres.read(statement)
+            let rows = try await rows(of: ChangeStatement(query, from: start, by: reader, schema: schema), schema)
+            let sessionExpiry: Date? = try rows[0].decodeIfPresent("session_expires_at")
+            if reader.sessionID != nil, sessionExpiry == nil { throw SessionError.ended }
+            let check = try ChangeCursor.Check(rows[0])
+            try start.cursor?.require(check, filter: query.filter)
+            var begin = ChangeCursor(epoch: check.epoch, filter: query.filter)
+            for (stream, found) in check.streams {
+                begin.takePlace(in: stream, of: start.cursor)
+                if start == .now { begin.move(stream, to: found.end.number, end: found.end) }
             }
-            guard try rows[0].decode("schema_version") == schema.version else { throw SchemaChanged() }
-            return try batch(rows, query, start, reader, schema)
+            var end = begin
+            for (stream, found) in check.streams { end.move(stream, to: found.reached, end: found.end) }
+            return ChangeBatch(
+                changes: try rows.compactMap { try Change($0, since: begin, schema: schema)?.seen(from: begin) },
+                from: begin,
+                to: end,
+                hasMore: check.streams.values.contains { $0.reached < $0.end.number },
+                access: ChangeBatch.Access(
+                    roleStreams: Set(try rows[0].decode("role_streams", as: [Int].self)),
+                    sessionExpiry: sessionExpiry
+                )
+            )
         }
     }
 
-    /// Looks up the next change of the stream that nobody else reads.
+    /// Compares streams and readers with the database, and reads the streams' next changes, all in one snapshot.
     ///
-    /// It costs a fraction of ``read(_:from:by:)`` where many are looked up at the same time.
-    ///
-    /// - Parameters:
-    ///   - cursor: Where the reader is.
-    ///   - stream: The stream.
-    ///   - reader: Who reads.
-    /// - Returns: One change, or none when nothing has changed; nil where only ``read(_:from:by:)`` tells what to do.
-    /// - Throws: `PostgresError`.
-    func next(after cursor: ChangeCursor, in stream: Int, by reader: ChangeReader) async throws -> ChangeBatch? {
+    /// - Throws: `PostgresError`, `InvalidSchema`.
+    func compare(
+        _ streams: [Int: ChangeCursor.Place],
+        of readers: Set<ChangeListener>
+    ) async throws -> ChangeComparison {
         try await schemas.withSchema { schema in
-            let key = NextChangeLookup.key(of: reader, stream: stream, after: cursor)
-            let row = try await postgres.lookUp(nextChange.lookup(with: schema), key: key)
-            return try row.flatMap { try NextChangeLookup.batch($0, cursor, stream, reader, schema) }
+            let known = readers.map { ($0, place: $0.place) }
+            let statement = ChangeStatement(
+                of: streams,
+                comparing: known.map { ($0.reader, $1?.access.roleStreams ?? []) },
+                schema: schema
+            )
+            let rows = try await rows(of: statement, schema)
+            let check = try ChangeCursor.Check(rows[0])
+            let changed = Set(try rows[0].decode("changed_readers", as: [Int].self))
+            let outdated = known.indices.filter { index in
+                changed.contains(index) || known[index].place.map { $0.end.epoch != check.epoch } ?? false
+            }
+            return ChangeComparison(
+                epoch: check.epoch,
+                streams: check.streams,
+                changes: try rows.compactMap { try Change($0, since: nil, schema: schema) }.grouped(by: \.place.stream),
+                outdatedReaders: Set(outdated.map { known[$0].0 })
+            )
         }
     }
 
-    private func batch(
-        _ rows: PostgresRows,
-        _ query: ChangeQuery,
-        _ start: ChangeQuery.Start,
-        _ reader: ChangeReader,
-        _ schema: AppliedSchema
-    ) throws -> ChangeBatch {
-        let sessionExpiry: Date? = try rows[0].decodeIfPresent("session_expires_at")
-        if reader.sessionID != nil, sessionExpiry == nil { throw SessionError.ended }
-        let check = try ChangeCursor.Check(rows[0])
-        if case .after(let cursor) = start { try cursor.check(check, filter: query.filter) }
-        let from = start.cursor
-        var changes: [Change] = []
-        for row in rows where try row.decodeIfPresent("seq", as: Int.self) != nil {
-            let change = try Change(row, since: from, isOfAll: reader.userID == nil, schema: schema)
-            if let change { changes.append(change) }
-        }
-        var begin = ChangeCursor(
-            mark: check.mark,
-            clearedVersion: check.clearedVersion,
-            filter: query.filter,
-            positions: [:]
-        )
-        for stream in check.streams {
-            if start == .now { begin.move(stream.stream, to: stream.last) } else { begin.take(stream.stream, of: from) }
-        }
-        var end = begin
-        for stream in check.streams { end.move(stream.stream, to: stream.reached, last: stream.last) }
-        return ChangeBatch(
-            changes: changes,
-            start: begin,
-            end: end,
-            hasMore: check.streams.contains { $0.reached < $0.last },
-            ownStream: try rows[0].decode("own_stream_id"),
-            schemaVersion: schema.version,
-            sessionExpiry: sessionExpiry
-        )
-    }
-}
-
-extension ChangeQuery.Start {
-    /// Where the reader is, if it has anything.
-    fileprivate var cursor: ChangeCursor {
-        if case .after(let cursor) = self { return cursor }
-        return ChangeCursor(mark: 0, clearedVersion: 0, filter: 0, positions: [:])
+    private func rows(of statement: ChangeStatement, _ schema: AppliedSchema) async throws -> PostgresRows {
+        let rows = try await postgres.read(statement.text)
+        guard try rows[0].decode("schema_version") == schema.version else { throw SchemaChanged() }
+        return rows
     }
 }
 
 extension ChangeCursor.Check {
-    /// - Parameter row: A row of ``ChangeStatement``.
-    /// - Throws: `PostgresError`.
+    /// Reads the first row of ``ChangeStatement``.
     fileprivate init(_ row: PostgresRow) throws {
         func numbers(_ name: String) throws -> [Int] { try row.decode(name) }
-        let streams = try numbers("stream_ids")
-        let (last, common) = (try numbers("last_numbers"), try numbers("last_common_numbers"))
+        let (last, starts) = (try numbers("last_numbers"), try numbers("starts"))
         let (forgotten, reached) = (try numbers("forgotten_numbers"), try numbers("reached_numbers"))
-        self.init(
-            mark: try row.decode("mark"),
-            clearedVersion: try row.decode("cleared_version"),
-            isSameDatabase: try row.decode("is_same_database"),
-            streams: streams.indices.map { index in
-                StreamPosition(
-                    stream: streams[index],
-                    last: last[index],
-                    lastCommon: common[index],
-                    forgotten: forgotten[index],
-                    reached: reached[index]
-                )
-            }
-        )
+        let lost = Set(try numbers("lost_streams"))
+        let streams = try numbers("stream_ids").enumerated().map { index, stream in
+            let end = StreamEnd(number: last[index], postgresStart: starts[index])
+            let isLost = lost.contains(stream)
+            return (stream, Stream(end: end, isLost: isLost, forgotten: forgotten[index], reached: reached[index]))
+        }
+        self.init(epoch: try ChangeEpoch(row), streams: Dictionary(uniqueKeysWithValues: streams))
     }
 }
 
 extension Change {
-    /// Reads a row with ``ChangeStatement/columns``, `is_shown_elsewhere` and `was_seen_elsewhere`.
+    /// Reads a row of ``ChangeStatement``.
     ///
-    /// It is nil in three cases: another stream of the reader's shows the record, it has just expired, or it has ended and the
-    /// reader never had it.
+    /// It is nil for a row without a change, and in three other cases: another stream of the reader's shows the record, it has
+    /// just expired, or it has ended and the reader never had it. Readers at different places have no cursor in common.
     ///
-    /// - Parameters:
-    ///   - row: The row.
-    ///   - since: Where the reader was.
-    ///   - isOfAll: Whether it is read for readers at different places.
-    ///   - schema: The schema.
     /// - Throws: `SchemaChanged`, `PostgresError`.
-    init?(_ row: PostgresRow, since: ChangeCursor, isOfAll: Bool, schema: AppliedSchema) throws {
-        let place: (stream: Int, number: Int) = (try row.decode("stream_id"), try row.decode("seq"))
+    init?(_ row: PostgresRow, since: ChangeCursor?, schema: AppliedSchema) throws {
+        guard let number: Int = try row.decodeIfPresent("seq") else { return nil }
+        let stream: Int = try row.decode("stream_id")
         let collectionID: Int = try row.decode("change_collection_id")
         let isShown: Bool = try row.decode("is_shown")
         if !isShown {
             if try row.decode("is_shown_elsewhere") { return nil }
             // A reader who never got it of this stream may still have got the record of another one.
-            if !isOfAll, place.number <= since.begun(place.stream), try !row.decode("was_seen_elsewhere") { return nil }
+            if let since, number <= since.begun(in: stream), try !row.decode("was_seen_elsewhere") { return nil }
         }
         let (collection, id, content): (String, String, Content?)
         if collectionID == 0 {
@@ -170,10 +132,9 @@ extension Change {
             collection: collection,
             id: id,
             content: content,
-            place: place,
-            shownNumber: try row.decodeIfPresent("shown_seq") ?? 0,
-            isGone: try row.decodeIfPresent("is_gone") ?? !isShown,
-            since: since
+            place: (stream, number),
+            shownNumber: try row.decodeIfPresent("shown_seq"),
+            isGone: try row.decodeIfPresent("is_gone") ?? !isShown
         )
     }
 }

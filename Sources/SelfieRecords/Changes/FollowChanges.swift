@@ -29,23 +29,7 @@ package struct FollowChanges: Sendable {
         }
     }
 
-    /// A page of changes, at once.
-    ///
-    /// - Parameters:
-    ///   - query: Which changes.
-    ///   - start: Where the client is.
-    ///   - session: The client's session.
-    /// - Returns: The changes.
-    /// - Throws: `ChangeReset`, `SessionError.ended`, `RecordRefusal` for a collection that is not there, `PostgresError`.
-    package func page(
-        _ query: ChangeQuery,
-        from start: ChangeQuery.Start,
-        by session: Session
-    ) async throws -> ChangeBatch {
-        try await store.read(query, from: start, by: ChangeReader(userID: session.userID, sessionID: session.id))
-    }
-
-    /// A page of changes, as soon as there is one.
+    /// A page of changes, at once or as soon as there is one.
     ///
     /// - Parameters:
     ///   - query: Which changes.
@@ -53,14 +37,18 @@ package struct FollowChanges: Sendable {
     ///   - session: The client's session.
     ///   - seconds: How long to wait at most.
     /// - Returns: The changes; none when the time is over, or the process ends.
-    /// - Throws: As ``page(_:from:by:)``, and `SessionError.expired`.
+    /// - Throws: `ChangeReset`, `SessionError`, `RecordRefusal` for a collection that is not there, `PostgresError`.
     package func page(
         _ query: ChangeQuery,
         from start: ChangeQuery.Start,
         by session: Session,
         waiting seconds: Int
     ) async throws -> ChangeBatch {
-        let follower = self(query, from: start, by: session, for: .seconds(seconds))
+        guard seconds > 0 else {
+            let reader = ChangeReader(userID: session.userID, sessionID: session.id)
+            return try await store.read(query, from: start, by: reader)
+        }
+        let follower = self(query, from: start, of: session.userID, session: session, for: .seconds(seconds))
         while true {
             switch try await follower.next() {
             case .changes(let batch): return batch
@@ -69,9 +57,9 @@ package struct FollowChanges: Sendable {
             case .end(.session): throw SessionError.ended
             case .end(.expired): throw SessionError.expired
             case .end(.restart), .end(.renew):
-                // One that had no time to read anything asks once.
-                guard let place = follower.place else { return try await page(query, from: start, by: session) }
-                return place
+                if let place = follower.place { return place }
+                // There was no time to read anything.
+                return try await page(query, from: start, by: session, waiting: 0)
             }
         }
     }
@@ -81,33 +69,19 @@ package struct FollowChanges: Sendable {
     /// - Parameters:
     ///   - query: Which changes.
     ///   - start: Where the client is.
-    ///   - session: The client's session.
-    ///   - lifetime: How long the client is followed before it is to come again.
+    ///   - userID: The user.
+    ///   - session: The client's session; nil for an administrator.
+    ///   - lifetime: How long the client is followed before it is to connect again.
     /// - Returns: The follower.
     package func callAsFunction(
         _ query: ChangeQuery,
         from start: ChangeQuery.Start,
-        by session: Session,
+        of userID: Int,
+        session: Session?,
         for lifetime: Duration
     ) -> ChangeFollower {
-        let reader = ChangeReader(userID: session.userID, sessionID: session.id)
+        let reader = ChangeReader(userID: userID, sessionID: session?.id)
         return ChangeFollower(query: query, start: start, reader: reader, parts: self, lifetime: lifetime)
-    }
-
-    /// Begins to follow a user who need not be signed in, until the follower is dropped.
-    ///
-    /// - Parameters:
-    ///   - query: Which changes.
-    ///   - start: Where to begin.
-    ///   - userID: The user.
-    /// - Returns: The follower.
-    package func callAsFunction(
-        _ query: ChangeQuery,
-        from start: ChangeQuery.Start,
-        ofUser userID: Int
-    ) -> ChangeFollower {
-        let reader = ChangeReader(userID: userID, sessionID: nil)
-        return ChangeFollower(query: query, start: start, reader: reader, parts: self, lifetime: .seconds(Int32.max))
     }
 }
 
@@ -116,6 +90,6 @@ extension FollowChanges {
     package init(postgres: PostgresClient) {
         let store = ChangeStore(postgres: postgres, schemas: SchemaCache(store: SchemaStore(postgres: postgres)))
         let now: @Sendable () -> Date = { Date() }
-        self.init(store: store, hub: ChangeHub(postgres: postgres, store: store, now: now), uses: nil, now: now)
+        self.init(store: store, hub: ChangeHub(store: store, now: now), uses: nil, now: now)
     }
 }

@@ -39,7 +39,7 @@ struct ChangeEndpoints: EndpointGroup {
     /// What the call takes and answers, by token or by cookie.
     static let headers: [Endpoint.Header] = [.lastEventID, .acceptEvents]
     static let parameters: [Endpoint.Parameter] = [.since, .changedCollections, .changeLimit, .wait]
-    static let answers: [Endpoint.Answer] = [.ok("The changes.", ChangeJSON.page)]
+    static let answers: [Endpoint.Answer] = [.ok("The changes.", ChangeJSONSchema.page)]
     static let refusals = [.tokenExpired, .collectionNotFound] + ChangeReset.allCases.map { ServiceError($0) }
 
     init(_ parts: WebParts) {
@@ -94,8 +94,7 @@ struct ChangeEndpoints: EndpointGroup {
         _ seconds: Int
     ) async throws -> ChangeBatch {
         do {
-            guard seconds > 0 else { return try await follow.page(query, from: start, by: session) }
-            let permit = try streams.acquire(for: session.userID)
+            let permit = seconds > 0 ? try streams.acquire(for: session.userID) : nil
             defer { withExtendedLifetime(permit) {} }
             return try await follow.page(query, from: start, by: session, waiting: seconds)
         } catch let reset as ChangeReset {
@@ -125,8 +124,8 @@ struct ChangeEndpoints: EndpointGroup {
         _ headers: HTTPFields,
         _ parameters: RequestParameters
     ) throws -> ChangeQuery.Start {
-        // A browser that is refused never comes again by itself. So it is told to begin again.
-        if let last = headers[.lastEventID], !last.isEmpty { return ChangeQuery.Start(last) ?? .unknown }
+        // A browser that is refused never connects again by itself. So it is sent `reset`.
+        if let last = headers[.lastEventID], !last.isEmpty { return ChangeQuery.Start(last) ?? .unreadable }
         guard let text = try parameters.text(.since) else { return .beginning }
         guard let start = ChangeQuery.Start(text) else { throw Endpoint.Parameter.since.invalid }
         return start

@@ -36,7 +36,7 @@ struct EventStream: Sendable {
         ProtocolWord.list(headers[.accept] ?? "").contains(ProtocolWord(contentType.utf8))
     }
 
-    /// The answer, which goes on until the client leaves or the stream ends.
+    /// The answer, which lasts until the client leaves or the stream ends.
     ///
     /// - Parameter context: The request's connection.
     /// - Returns: The answer.
@@ -52,13 +52,14 @@ struct EventStream: Sendable {
                 let follower = follow(
                     query,
                     from: start,
-                    by: session,
+                    of: session.userID,
+                    session: session,
                     for: .seconds(Int.random(in: Self.lifetimeSeconds))
                 )
                 try await body.write(ByteBuffer(string: "retry: \(Int.random(in: Self.retryMilliseconds))\n\n"))
                 var isOver = false
                 while !isOver {
-                    let (bytes, changeCount, isLast) = told(try await follower.next())
+                    let (bytes, changeCount, isLast) = content(of: try await follower.next())
                     isOver = isLast
                     try await body.write(bytes)
                     if changeCount > 0 { metrics.delivered(changeCount, since: follower.wakeTime) }
@@ -69,10 +70,10 @@ struct EventStream: Sendable {
         )
     }
 
-    /// What a client is told, and how many changes that are.
+    /// What is written for an event, and how many changes that are.
     ///
     /// A slow client takes it in for long. So nothing else of the event is kept until then.
-    private func told(_ event: ChangeFollower.Event) -> (bytes: ByteBuffer, changeCount: Int, isLast: Bool) {
+    private func content(of event: ChangeFollower.Event) -> (bytes: ByteBuffer, changeCount: Int, isLast: Bool) {
         var changeCount = 0
         switch event {
         case .changes(let batch): changeCount = batch.changes.count

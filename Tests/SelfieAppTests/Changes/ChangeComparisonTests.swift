@@ -6,7 +6,7 @@ import Testing
 @testable import SelfieAccounts
 @testable import SelfieRecords
 
-@Suite("What finds changes that no notifier has told", .timeLimit(.minutes(1)))
+@Suite("What finds changes of which nobody was notified", .timeLimit(.minutes(1)))
 struct ChangeComparisonTests {
     @Test("All readers are compared, however many they are, and only those are woken who missed something")
     func parts() async throws {
@@ -17,13 +17,13 @@ struct ChangeComparisonTests {
             for _ in 0..<300 {
                 for member in [ada, bob] { readers.append((try await Self.reader(member, follow), member)) }
             }
-            await follow.hub.compare()
-            #expect(readers.allSatisfy { $0.0.pending().isNothing })
+            try await follow.hub.compareAll()
+            #expect(readers.allSatisfy { $0.0.news == ChangeListener.News() })
             try await Self.change(ada, service.postgres)
-            await follow.hub.compare()
+            try await follow.hub.compareAll()
             for (listener, member) in readers {
-                let wake = listener.pending()
-                #expect(!wake.needsRead && wake.changed.count == (member.userID == ada.userID ? 1 : 0))
+                let news = listener.news
+                #expect(!news.needsRead && news.changed.count == (member.userID == ada.userID ? 1 : 0))
             }
         }
     }
@@ -35,23 +35,24 @@ struct ChangeComparisonTests {
     func everything(fails: Bool) async throws {
         try await Self.runComparingHardlyEver { service, follow, ada in
             let reader = try await Self.reader(ada, follow)
-            // The reader with new streams has been compared.
+            // The reader's new streams have been compared.
             try await Task.sleep(for: .milliseconds(200))
-            if fails { try await service.postgres.write("ALTER TABLE sessions RENAME TO held_sessions") }
+            if fails { try await Self.breakComparisons(service.postgres) }
             try await Self.change(ada, service.postgres)
             await ChangeNotifier(postgres: service.postgres).notifyOfEverything()
             if fails {
                 try await Task.sleep(for: .seconds(1.5))
-                try await service.postgres.write("ALTER TABLE held_sessions RENAME TO sessions")
+                try await Self.mendComparisons(service.postgres)
             }
-            #expect(await follow.hub.wait(reader, until: .now + .seconds(30)).changed.count == 1)
+            await reader.wait(until: .now + .seconds(30))
+            #expect(reader.news.changed.count == 1)
         }
     }
 
     @Test("A reader is compared again and again, who comes later, too, and soon after a comparison that failed")
     func again() async throws {
         try await TestService.runWithSchema { service in
-            let follow = Self.follow(service.postgres, comparing: 500...600)
+            let follow = Self.follow(service.postgres, comparing: 16)
             let hub = follow.hub
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -62,13 +63,14 @@ struct ChangeComparisonTests {
                     let member = round == 3 ? bob : ada
                     let reader = round == 3 ? try await Self.reader(bob, follow) : first
                     if round == 4 {
-                        try await service.postgres.write("ALTER TABLE sessions RENAME TO held_sessions")
+                        try await Self.breakComparisons(service.postgres)
                         try await Task.sleep(for: .seconds(1.5))
                     }
                     try await Self.change(member, service.postgres)
-                    if round == 4 { try await service.postgres.write("ALTER TABLE held_sessions RENAME TO sessions") }
-                    let wake = await hub.wait(reader, until: .now + .seconds(30))
-                    #expect(wake.changed.count == 1)
+                    if round == 4 { try await Self.mendComparisons(service.postgres) }
+                    await reader.wait(until: .now + .seconds(30))
+                    #expect(reader.news.changed.count == 1 && !reader.news.needsRead)
+                    _ = reader.takeAll()
                     hub.move(reader, to: try await Self.batch(member, follow))
                 }
                 tasks.cancelAll()
@@ -79,13 +81,13 @@ struct ChangeComparisonTests {
     @Test("A reader with a new stream is compared at once: it may have changed before the reader listened to it")
     func newStream() async throws {
         try await Self.runComparingHardlyEver { service, follow, ada in
-            let listener = ChangeListener(userID: ada.userID, sessionID: nil)
+            let listener = ChangeListener(ChangeReader(userID: ada.userID, sessionID: nil))
             follow.hub.add(listener)
             let batch = try await Self.batch(ada, follow)
             try await Self.change(ada, service.postgres)
             follow.hub.move(listener, to: batch)
-            let wake = await follow.hub.wait(listener, until: .now + .seconds(30))
-            #expect(wake.changed.count == 1)
+            await listener.wait(until: .now + .seconds(30))
+            #expect(listener.news.changed.count == 1)
         }
     }
 
@@ -95,28 +97,30 @@ struct ChangeComparisonTests {
             let follow = FollowChanges(postgres: service.postgres)
             let ada = try await service.addMember("ada", role: "team")
             let reader = try await Self.reader(ada, follow)
-            await follow.hub.compare()
-            #expect(reader.pending().isNothing)
+            try await follow.hub.compareAll()
+            #expect(!reader.news.needsRead)
             try await service.postgres.write(
                 "UPDATE role_members SET role_id = (SELECT id FROM roles WHERE name = 'leads')"
             )
-            await follow.hub.compare()
-            #expect(reader.pending().needsRead)
+            try await follow.hub.compareAll()
+            #expect(reader.news.needsRead)
+            _ = reader.takeAll()
             follow.hub.move(reader, to: try await Self.batch(ada, follow))
-            await follow.hub.compare()
-            #expect(reader.pending().isNothing)
+            try await follow.hub.compareAll()
+            #expect(!reader.news.needsRead)
             try await service.postgres.write(
                 "INSERT INTO role_members (role_id, user_id) SELECT id, \(ada.userID) FROM roles WHERE name = 'team'"
             )
-            await follow.hub.compare()
-            #expect(reader.pending().needsRead)
+            try await follow.hub.compareAll()
+            #expect(reader.news.needsRead)
             // This one has read nothing yet.
-            let ended = ChangeListener(userID: ada.userID, sessionID: 1_000_000)
-            let again = Self.follow(service.postgres, comparing: 100...200)
+            let ended = ChangeListener(ChangeReader(userID: ada.userID, sessionID: 1_000_000))
+            let again = Self.follow(service.postgres, comparing: 16)
             again.hub.add(ended)
             await withTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { await again.hub.run() }
-                #expect(await again.hub.wait(ended, until: .now + .seconds(30)).needsRead)
+                await ended.wait(until: .now + .seconds(30))
+                #expect(ended.news.needsRead)
                 tasks.cancelAll()
             }
         }
@@ -126,33 +130,55 @@ struct ChangeComparisonTests {
     func sharedStream() async throws {
         try await TestService.runWithSchema { service in
             let (owner, ada) = (try await service.addMember("owner"), try await service.addMember("ada"))
-            // Nobody listens to the notifier.
+            // Nobody receives notifications.
             let follow = FollowChanges(postgres: service.postgres)
             let follower = try await follow.follower(of: ada)
             guard case .synced = try await follower.nextEvent() else { throw Unexpected(description: "not synced") }
             for id in ["a", "b", "c"] {
                 try await service.put("news/\(id)", as: owner, #"{"data":{"title":"t"}}"#)
-                await follow.hub.compare()
+                try await follow.hub.compareAll()
                 #expect(try await follower.nextChanges().map(\.id) == [id])
             }
         }
     }
 
-    /// Milliseconds in which no test ends.
-    private static let hardlyEver = 1_000_000_000...2_000_000_000
-
-    private static func follow(_ postgres: PostgresClient, comparing milliseconds: ClosedRange<Int>) -> FollowChanges {
+    /// Compares some of 400 groups of readers every 20 ms.
+    private static func follow(_ postgres: PostgresClient, comparing groupCount: Int) -> FollowChanges {
         let store = FollowChanges(postgres: postgres).store
-        let hub = ChangeHub(postgres: postgres, store: store, now: { Date() }, comparisonMilliseconds: milliseconds)
+        let hub = ChangeHub(store: store, now: { Date() }, comparedGroups: groupCount)
         return FollowChanges(store: store, hub: hub, uses: nil, now: { Date() })
     }
 
-    /// Runs a body with a member, and a hub that hears the notifier and compares nobody by itself.
+    /// Has all comparisons fail, as an outage does.
+    private static func breakComparisons(_ postgres: PostgresClient) async throws {
+        try await postgres.withConnection { connection in
+            try await connection.execute(
+                script: """
+                    BEGIN;
+                    ALTER TABLE role_members RENAME TO held_members;
+                    CREATE FUNCTION fail() RETURNS boolean LANGUAGE plpgsql AS
+                        'BEGIN RAISE EXCEPTION ''down'' USING ERRCODE = ''cannot_connect_now''; END';
+                    CREATE VIEW role_members AS SELECT 0 AS role_id, 0 AS user_id, now() AS added_at WHERE fail();
+                    COMMIT;
+                    """
+            )
+        }
+    }
+
+    private static func mendComparisons(_ postgres: PostgresClient) async throws {
+        try await postgres.withConnection { connection in
+            try await connection.execute(
+                script: "BEGIN; DROP VIEW role_members; ALTER TABLE held_members RENAME TO role_members; COMMIT"
+            )
+        }
+    }
+
+    /// Runs a body with a member, and a hub that receives notifications and compares nobody by itself.
     private static func runComparingHardlyEver(
         _ body: @Sendable (TestService, FollowChanges, _ ada: TestMember) async throws -> Void
     ) async throws {
         try await TestService.runWithSchema { service in
-            let follow = follow(service.postgres, comparing: hardlyEver)
+            let follow = follow(service.postgres, comparing: 0)
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 tasks.addTask { await follow.hub.run() }
                 try await follow.waitUntilItListens()
@@ -168,13 +194,13 @@ struct ChangeComparisonTests {
     }
 
     private static func reader(_ member: TestMember, _ follow: FollowChanges) async throws -> ChangeListener {
-        let listener = ChangeListener(userID: member.userID, sessionID: nil)
+        let listener = ChangeListener(ChangeReader(userID: member.userID, sessionID: nil))
         follow.hub.add(listener)
         follow.hub.move(listener, to: try await batch(member, follow))
         return listener
     }
 
-    /// Changes a member's stream, and rings for nobody.
+    /// Changes a member's stream, and notifies nobody.
     private static func change(_ member: TestMember, _ postgres: PostgresClient) async throws {
         try await postgres.write("UPDATE streams SET seq = seq + 1 WHERE user_id = \(member.userID)")
     }

@@ -10,15 +10,32 @@ import Testing
 
 @Suite("Changes after many starts of PostgreSQL", .timeLimit(.minutes(1)))
 struct ChangeStartTests {
-    /// To Selfie, a start is a time at which PostgreSQL came up that no row has.
-    private static func start(_ postgres: PostgresClient) async throws {
-        try await postgres.write(
-            """
-            UPDATE database_starts SET started_at = started_at - id * INTERVAL '1 day'
-            WHERE started_at = pg_postmaster_start_time()
-            """
-        )
+    private static let dayMicroseconds = 86_400_000_000
+
+    /// Has all that was done so far be done under a start of PostgreSQL a day before, which clients with cursors know.
+    private static func start(_ postgres: PostgresClient, _ cursors: inout [String]) async throws {
         try await postgres.write("UPDATE streams SET started_at = started_at - INTERVAL '1 day'")
+        try await postgres.write("UPDATE stream_starts SET started_at = started_at - INTERVAL '1 day'")
+        cursors = try cursors.map { text in
+            let cursor = try #require(ChangeCursor(text))
+            var aged = ChangeCursor(epoch: aged(cursor.epoch), filter: cursor.filter)
+            for (stream, place) in cursor.places {
+                // As if it had begun where it is now.
+                aged.move(stream, to: place.number, end: StreamEnd(number: place.number, postgresStart: 0))
+                let start = place.end.postgresStart - dayMicroseconds
+                aged.move(stream, to: place.number, end: StreamEnd(number: place.end.number, postgresStart: start))
+            }
+            return aged.text
+        }
+    }
+
+    private static func aged(_ epoch: ChangeEpoch) -> ChangeEpoch {
+        ChangeEpoch(
+            database: epoch.database,
+            postgresStart: epoch.postgresStart - dayMicroseconds,
+            schemaVersion: epoch.schemaVersion,
+            clearedVersion: epoch.clearedVersion
+        )
     }
 
     private static func change(_ id: String, _ service: TestService, _ member: TestMember) async throws {
@@ -33,13 +50,11 @@ struct ChangeStartTests {
             for number in 0..<20 {
                 try await Self.change("h\(number)", service, ada)
                 cursors.append(try await service.changes("", as: ada).cursor)
-                try await Self.start(service.postgres)
-                // Nobody reads under this one, so that it gets no mark.
-                if number % 5 == 0 {
-                    try await Self.change("unseen\(number)", service, ada)
-                    try await Self.start(service.postgres)
-                }
+                try await Self.start(service.postgres, &cursors)
             }
+            // Under this one, somebody reads, and nothing changes.
+            try await Self.start(service.postgres, &cursors)
+            #expect(try await service.changes("?since=\(cursors[19])", as: ada).summaries.isEmpty)
             try await Self.change("last", service, ada)
             var answers: [HTTPAnswer] = []
             for cursor in cursors { answers.append(try await service.changes("?since=\(cursor)&limit=1", as: ada)) }
@@ -62,18 +77,38 @@ struct ChangeStartTests {
             let seq: PostgresQuery = "SELECT seq FROM streams WHERE user_id = \(ada.userID)"
             let before: Int = try await service.postgres.read(seq)[0].decode("seq")
             try await Self.change("lost", service, ada)
-            let lost = try await service.changes("", as: ada).cursor
+            var cursors = [kept, try await service.changes("", as: ada).cursor]
             // As an older copy of the folder would have it.
             try await service.postgres.write(
                 "DELETE FROM grants USING streams WHERE streams.id = stream_id AND user_id = \(ada.userID) AND grants.seq > \(before)"
             )
             try await service.postgres.write("UPDATE streams SET seq = \(before) WHERE user_id = \(ada.userID)")
             for number in 0..<3 {
-                try await Self.start(service.postgres)
+                try await Self.start(service.postgres, &cursors)
+                #expect(try await service.changes("?since=\(cursors[1])", as: ada).code == "changes_database")
                 try await Self.change("new\(number)", service, ada)
-                #expect(try await service.changes("?since=\(lost)", as: ada).code == "changes_database")
-                #expect(try await service.changes("?since=\(kept)", as: ada).changes.count == number + 1)
+                #expect(try await service.changes("?since=\(cursors[1])", as: ada).code == "changes_database")
+                #expect(try await service.changes("?since=\(cursors[0])", as: ada).changes.count == number + 1)
             }
+        }
+    }
+
+    @Test("A copy that is older than another restored one is found out, too: its numbers are of an earlier start")
+    func twoCopies() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            // What the second copy has.
+            for number in 0..<3 { try await Self.change("h\(number)", service, ada) }
+            var cursors = [try await service.changes("", as: ada).cursor]
+            try await Self.start(service.postgres, &cursors)
+            // Clients of the first copy, which lived under a start that the second one does not know.
+            let known = try #require(ChangeCursor(cursors[0]))
+            var unknown = ChangeCursor(epoch: known.epoch, filter: nil)
+            for (stream, place) in known.places where place.number > 1 {
+                unknown.move(stream, to: 2, end: StreamEnd(number: 2, postgresStart: place.end.postgresStart + 1))
+            }
+            #expect(try await service.changes("?since=\(unknown.text)", as: ada).code == "changes_database")
+            #expect(try await service.changes("?since=\(cursors[0])", as: ada).status == 200)
         }
     }
 
@@ -99,10 +134,11 @@ struct ChangeStartTests {
             try await service.postgres.write(
                 "UPDATE streams SET seq = old_streams.seq FROM old_streams WHERE streams.id = old_streams.id"
             )
-            try await Self.start(service.postgres)
+            var cursors = [whole, cut.cursor]
+            try await Self.start(service.postgres, &cursors)
             try await Self.change("h9", service, ada)
-            #expect(try await service.changes("?since=\(cut.cursor)", as: ada).code == "changes_database")
-            #expect(try await service.changes("?since=\(whole)", as: ada).summaries == ["created houses h9"])
+            #expect(try await service.changes("?since=\(cursors[1])", as: ada).code == "changes_database")
+            #expect(try await service.changes("?since=\(cursors[0])", as: ada).summaries == ["created houses h9"])
         }
     }
 
@@ -113,14 +149,38 @@ struct ChangeStartTests {
             let follow = FollowChanges(postgres: service.postgres)
             let reader = ChangeReader(userID: ada.userID, sessionID: nil)
             let batch = try await follow.store.read(ChangeQuery(collections: nil), from: .beginning, by: reader)
-            let listener = ChangeListener(userID: ada.userID, sessionID: nil)
+            let listener = ChangeListener(reader)
             follow.hub.add(listener)
             follow.hub.move(listener, to: batch)
-            await follow.hub.compare()
-            #expect(listener.pending() == ChangeListener.Wake())
-            try await Self.start(service.postgres)
-            await follow.hub.compare()
-            #expect(listener.pending().needsRead)
+            try await follow.hub.compareAll()
+            #expect(listener.news == ChangeListener.News())
+            // It has read before PostgreSQL was started.
+            var earlier = ChangeCursor(epoch: Self.aged(batch.end.epoch), filter: nil)
+            for stream in batch.end.places.keys { earlier.takePlace(in: stream, of: batch.end) }
+            listener.place = ChangeBatch(
+                changes: [],
+                from: earlier,
+                to: earlier,
+                hasMore: false,
+                access: batch.access
+            )
+            try await follow.hub.compareAll()
+            #expect(listener.news.needsRead)
+        }
+    }
+
+    @Test("A cursor of an older version begins again")
+    func olderVersion() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            for cursor in ["AgEAAAA", "AfjD-dbdntHULQAAAQEC"] {
+                let answer = try await service.changes("?since=\(cursor)", as: ada)
+                #expect(answer.status == 410 && answer.code == "changes_database")
+                try await EventClient.open(service, as: ada, headers: ["Last-Event-ID: \(cursor)"]) { client in
+                    let summary = try await client.next()?.summary
+                    #expect(summary == "reset database")
+                }
+            }
         }
     }
 

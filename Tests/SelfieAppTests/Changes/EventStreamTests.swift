@@ -89,7 +89,7 @@ struct EventStreamTests {
         #expect(try await loss.happen(sendsNotifications: true) < .seconds(4))
     }
 
-    @Test("A sign-in that ends the oldest session rings for its user")
+    @Test("A sign-in that ends the oldest session notifies its user's readers")
     func replaced() async throws {
         try await TestService.runWithSchema { service in
             #expect(try await service.signUp(email: "eve@example.com", password: "my password").status == 200)
@@ -168,14 +168,14 @@ struct EventStreamTests {
         }
     }
 
-    @Test("With the notifier lost, a comparison finds what has changed, and what was taken away")
+    @Test("With notifications lost, a comparison finds what has changed, and what was taken away")
     func lostBell() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada", role: "team")
             let owner = try await service.addMember("owner", role: "team")
             try await EventClient.open(service, as: ada) { client in
                 _ = try await client.summaries(until: "synced")
-                // Behind the service's back: nothing rings.
+                // Behind the service's back: nobody is notified.
                 try await service.postgres.write(
                     """
                     WITH added AS (

@@ -16,11 +16,11 @@ struct FollowerRaceTests {
         try await TestService.runWithFollowers(pipelineDepth: 1) { service, follow, owner, ada, followers in
             try await service.put("news/x", as: owner, #"{"data":{"title":"x"}}"#)
             #expect(try await followers[0].nextChanges().map(\.id) == ["x"])
-            // Whoever reads the role of somebody waits for a lock, and sees what was there before.
-            try await service.postgres.write("ALTER TABLE role_members RENAME TO held_members")
+            // Whoever reads all of its streams waits for a lock, and sees what was there before.
+            try await service.postgres.write("ALTER TABLE collections RENAME TO held_collections")
             try await service.postgres.write(
                 """
-                CREATE VIEW role_members AS SELECT held_members.* FROM held_members
+                CREATE VIEW collections AS SELECT held_collections.* FROM held_collections
                 CROSS JOIN (SELECT pg_advisory_xact_lock_shared(20) OFFSET 0) AS held
                 """
             )
@@ -34,8 +34,7 @@ struct FollowerRaceTests {
                 }
                 try await poll("it reads") { try await waiting(connection, for: "advisory") >= 1 }
                 let stream = try await change("x", connection)
-                // The notifier has rung.
-                ChangeNotifier(postgres: service.postgres).ring([.stream(stream)])
+                ChangeNotifier(postgres: service.postgres).notify([.stream(stream)])
                 #expect(try await followers[0].nextChanges().map(\.id) == ["x"])
                 try await connection.query("SELECT pg_advisory_unlock(20)")
                 #expect(try await first.value == ["x"])
@@ -66,10 +65,10 @@ struct FollowerRaceTests {
                 try await poll("the stream is read") { try await waiting(connection, for: "relation") == 1 }
                 try await connection.execute("DELETE FROM role_members WHERE user_id = \(ada.userID)")
                 try await change("p", connection)
-                let listener = ChangeListener(userID: ada.userID, sessionID: nil)
+                let listener = ChangeListener(ChangeReader(userID: ada.userID, sessionID: nil))
                 follow.hub.add(listener)
                 notifier.notify([.user(ada.userID)])
-                try await poll("the notifier has rung") { listener.pending().needsRead }
+                try await poll("the readers are woken") { listener.news.needsRead }
                 follow.hub.remove(listener)
                 try await connection.execute(script: "COMMIT")
                 guard case .reset(.access) = try await next.value else {

@@ -25,16 +25,17 @@ extension FollowChanges {
     ) async throws -> ChangeFollower {
         let session = try #require(try await SessionStore(postgres: store.postgres).find(token: member.token))
         let query = ChangeQuery(collections: nil, limit: limit, maxBytes: ChangeQuery.maxBatchBytes)
-        return self(query, from: start, by: session, for: lifetime)
+        return self(query, from: start, of: session.userID, session: session, for: lifetime)
     }
 
-    /// Waits until its readers hear the notifier, and have been compared for that.
+    /// Waits until its readers are woken by notifications.
     func waitUntilItListens() async throws {
-        let (notifier, listener) = (ChangeNotifier(postgres: store.postgres), ChangeListener(userID: 0, sessionID: nil))
+        let notifier = ChangeNotifier(postgres: store.postgres)
+        let listener = ChangeListener(ChangeReader(userID: 0, sessionID: nil))
         hub.add(listener)
         try await poll("it listens") {
             notifier.notify([.user(0)])
-            return listener.pending().needsRead
+            return listener.news.needsRead
         }
         hub.remove(listener)
     }
@@ -58,7 +59,7 @@ extension ChangeFollower {
 }
 
 extension TestService {
-    /// Runs a body with two clients of a member, who have all that is there, and with what lets them hear the notifier.
+    /// Runs a body with two clients of a member, who have all that is there, and with what wakes them.
     ///
     /// - Parameters:
     ///   - limit: The most changes at once.

@@ -140,7 +140,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("A lost connection of those who hear the notifier is counted")
+    @Test("Notifications that fail, and losses of the connection that receives them, are counted")
     func lostNotifications() async throws {
         try await withMetrics { service, figures in
             let token = try await service.addSession()
@@ -162,7 +162,7 @@ struct MetricsTests {
                 try await connection.execute(
                     script: """
                         CREATE FUNCTION public.pg_notify(text, text) RETURNS void LANGUAGE plpgsql
-                            AS 'BEGIN RAISE EXCEPTION ''no notifier''; END';
+                            AS 'BEGIN RAISE EXCEPTION ''no notification''; END';
                         DO $$ BEGIN
                             EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database());
                         END $$;
@@ -172,7 +172,7 @@ struct MetricsTests {
                 )
             }
             try await poll("two lost connections") { try await figures()["change_notifications_lost_total"] == 2 }
-            try await poll("a lost notifier") {
+            try await poll("a lost notification") {
                 _ = try await service.upload(token: token)
                 return try await figures()["change_notifications_lost_total"] ?? 0 >= 3
             }

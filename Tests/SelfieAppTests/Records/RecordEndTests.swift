@@ -10,6 +10,7 @@ import Testing
 @testable import SelfieCore
 @testable import SelfieRecords
 @testable import SelfieRecords
+@testable import SelfieRecords
 @testable import SelfieOperations
 
 /// How records end: with their accounts, by themselves, and after long.

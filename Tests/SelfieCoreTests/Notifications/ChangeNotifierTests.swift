@@ -3,7 +3,7 @@ import Postgres
 import ServerProcesses
 import Testing
 
-@testable import SelfieCore
+@testable import SelfieAccounts
 
 @Suite("Notifications of changes", .timeLimit(.minutes(1)))
 struct ChangeNotifierTests {

@@ -18,7 +18,9 @@ package enum ChangeLoss: String, CaseIterable, Sendable {
     /// - Returns: How long it took until the client was told.
     /// - Throws: What goes wrong.
     package func happen(sendsNotifications: Bool) async throws -> Duration {
-        try await TestService.runTwoWithSchema(adjust: { $0.sendsNotifications = sendsNotifications }) { first, second in
+        try await TestService.runTwoWithSchema(adjust: { $0.sendsNotifications = sendsNotifications }) {
+            first,
+            second in
             let ada = try await first.addMember("ada", role: "team")
             let owner = try await first.addMember("owner", role: "team")
             let lead = try await first.addMember("lead", role: "leads")

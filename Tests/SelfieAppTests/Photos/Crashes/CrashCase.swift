@@ -9,7 +9,9 @@ import Testing
 @testable import ObjectStore
 @testable import SelfieAccounts
 @testable import SelfieAccounts
+@testable import SelfieAccounts
 @testable import SelfieCore
+@testable import SelfiePhotos
 @testable import SelfiePhotos
 @testable import SelfiePhotos
 

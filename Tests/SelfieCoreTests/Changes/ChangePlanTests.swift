@@ -38,15 +38,13 @@ struct ChangePlanTests {
                 for statement in Self.rows { try await postgres.write(statement) }
                 if hasCounted { try await postgres.write("ANALYZE") }
                 let schema = try await SchemaStore(postgres: postgres).applied()
-                let whole = ChangeStatement(
-                    query: ChangeQuery(collections: nil),
-                    reader: ChangeReader(userID: 1, sessionID: 1),
-                    start: .beginning,
-                    schema: schema
-                )
-                let next = NextChangeLookup().lookup(with: schema).query(for: [Array("1,1,1,1".utf8)])
-                for statement in [whole.text, next] {
-                    try await expectIndexes(statement, hasCounted: hasCounted, postgres)
+                let reader = ChangeReader(userID: 1, sessionID: 1)
+                let whole = ChangeStatement(ChangeQuery(collections: nil), from: .beginning, by: reader, schema: schema)
+                let end = StreamEnd(number: 1, postgresStart: 1)
+                let place = ChangeCursor.Place(number: 1, end: end, begun: nil)
+                let shared = ChangeStatement(of: [1: place], comparing: [(reader, [])], schema: schema)
+                for statement in [whole, shared] {
+                    try await expectIndexes(statement.text, hasCounted: hasCounted, postgres)
                 }
             }
         }

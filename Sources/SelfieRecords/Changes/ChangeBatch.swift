@@ -1,0 +1,46 @@
+import FoundationEssentials
+
+/// Changes that came one after another, and where that leads.
+///
+/// Whoever waits for hours has handed on many. As values, each would take memory in all functions that wait.
+package final class ChangeBatch: Sendable {
+    package let changes: [Change]
+    /// Where the reader is before the first of them.
+    package let start: ChangeCursor
+    /// Where the reader is after the last of them, and after all that it may not see or did not ask for.
+    package let end: ChangeCursor
+    /// Whether there is more to read at once.
+    package let hasMore: Bool
+    let access: Access
+
+    /// What the reader had access to when all of its streams were read last.
+    struct Access: Sendable {
+        /// The streams of the user's roles.
+        let roleStreams: Set<Int>
+        /// When the session ends; nil for a reader without one.
+        let sessionExpiry: Date?
+    }
+
+    init(changes: [Change], from start: ChangeCursor, to end: ChangeCursor, hasMore: Bool, access: Access) {
+        self.changes = changes
+        self.start = start
+        self.end = end
+        self.hasMore = hasMore
+        self.access = access
+    }
+
+    /// A batch without changes at the end of this one.
+    var place: ChangeBatch { ChangeBatch(changes: [], from: end, to: end, hasMore: false, access: access) }
+
+    /// Where the reader is after each of the changes.
+    package var cursors: [ChangeCursor] {
+        var cursor = start
+        var cursors = changes.map { change in
+            let (stream, number) = change.place
+            if let place = end.places[stream] { cursor.move(stream, to: number, end: place.end) }
+            return cursor
+        }
+        if !cursors.isEmpty { cursors[cursors.count - 1] = end }
+        return cursors
+    }
+}

@@ -1,0 +1,36 @@
+import Postgres
+
+/// What numbers of changes were read with: what was read with something else can't be compared with them, or only carefully.
+struct ChangeEpoch: Sendable, Equatable {
+    /// A hash of the cluster, its timeline, the database and its table of streams.
+    ///
+    /// A restored dump, a copy of the database, a restore to a point in time and a server that was promoted have another one.
+    let database: Int
+    /// When PostgreSQL was started, in microseconds since 1970: an older copy of its folder may have been put back before.
+    let postgresStart: Int
+    /// The version of the schema; 0 before the first.
+    let schemaVersion: Int
+    /// The version of the last schema that removed records without numbers; 0 before the first.
+    let clearedVersion: Int
+
+    /// The columns of an epoch.
+    static let columns: PostgresQuery = """
+        hashtextextended(concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
+            left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), 'streams'::regclass::oid,
+            (SELECT oid FROM pg_database WHERE datname = current_database())), 0) & (1::bigint << 62) - 1 AS database_hash,
+        \(part: StreamEnd.microseconds(of: "pg_postmaster_start_time()")) AS postgres_start,
+        \(part: SchemaStore.versionColumn) AS schema_version, \(part: SchemaStore.clearedVersionColumn) AS cleared_version
+        """
+}
+
+extension ChangeEpoch {
+    /// Reads ``columns``.
+    init(_ row: PostgresRow) throws {
+        self.init(
+            database: try row.decode("database_hash"),
+            postgresStart: try row.decode("postgres_start"),
+            schemaVersion: try row.decode("schema_version"),
+            clearedVersion: try row.decode("cleared_version")
+        )
+    }
+}

@@ -1,0 +1,179 @@
+import OrderedCollections
+package import SelfieAccounts
+
+/// The readers of a process, which streams they follow, and which of these streams are to be read.
+struct FollowedStreams {
+    /// The readers, in groups that are compared in turn.
+    private var groups = [Set<ChangeListener>](repeating: [], count: ChangeListener.groupCount)
+    private var nextGroup = 0
+    /// How many groups are to be compared soon, since everything may have changed.
+    private var soonCount = 0
+    private var byUser: [Int: Set<ChangeListener>] = [:]
+    private var streams: [Int: FollowedStream] = [:]
+    /// The streams that are to be read, the oldest first, and when it became known that they have changed.
+    private(set) var changed: OrderedDictionary<Int, ContinuousClock.Instant> = [:]
+    /// About how many bytes all streams keep.
+    private(set) var keptBytes = 0
+
+    /// About the most bytes that all streams keep, but for those that were read last.
+    static let maxKeptBytes = 16 << 20
+    /// With more readers than this, their sessions and roles are not compared each time that a stream is read.
+    private static let fewCount = 16
+    /// How many groups are compared at once when everything may have changed: with a tick of 20 ms, all within a second.
+    private static let soonGroupCount = 10
+
+    subscript(stream: Int) -> FollowedStream? { streams[stream] }
+
+    // MARK: Readers
+
+    var readerCount: Int { groups.reduce(0) { $0 + $1.count } }
+
+    /// The readers of some groups; after the last comes the first again.
+    func readers(inGroups numbers: Range<Int>) -> [ChangeListener] {
+        numbers.flatMap { groups[$0 % groups.count] }
+    }
+
+    mutating func add(_ listener: ChangeListener) {
+        groups[listener.group].insert(listener)
+        byUser[listener.reader.userID, default: []].insert(listener)
+    }
+
+    mutating func remove(_ listener: ChangeListener) {
+        groups[listener.group].remove(listener)
+        byUser[listener.reader.userID]?.remove(listener)
+        if byUser[listener.reader.userID]?.isEmpty == true { byUser[listener.reader.userID] = nil }
+        for stream in listener.streams { leave(stream, listener) }
+    }
+
+    /// Has a reader follow the streams that it has read by itself.
+    ///
+    /// - Returns: The streams of which more was read for others meanwhile.
+    mutating func move(_ listener: ChangeListener, to batch: ChangeBatch) -> Set<Int> {
+        for stream in listener.streams where batch.end.places[stream] == nil { leave(stream, listener) }
+        var missed: Set<Int> = []
+        for (stream, place) in batch.end.places {
+            if streams[stream] == nil {
+                streams[stream] = FollowedStream(epoch: batch.end.epoch, end: place.end)
+                // What has changed after the reading, and before now, was noted for nobody.
+                changed[stream] = .now
+            }
+            streams[stream]?.readers.insert(listener)
+            let lead = place.end.number - (streams[stream]?.place.number ?? 0)
+            if lead < 0 { missed.insert(stream) }
+            // Others may still need what comes before, unless that is much.
+            guard lead > ChangeStatement.maxSharedCount else { continue }
+            update(stream) { $0?.restart(at: place.end, epoch: batch.end.epoch) }
+        }
+        return missed
+    }
+
+    private mutating func leave(_ stream: Int, _ listener: ChangeListener) {
+        streams[stream]?.readers.remove(listener)
+        guard streams[stream]?.readers.isEmpty == true else { return }
+        update(stream) { $0 = nil }
+        changed[stream] = nil
+    }
+
+    private mutating func update(_ stream: Int, _ body: (inout FollowedStream?) -> Void) {
+        keptBytes -= streams[stream]?.byteCount ?? 0
+        body(&streams[stream])
+        keptBytes += streams[stream]?.byteCount ?? 0
+    }
+
+    // MARK: What has changed
+
+    /// Notes a notification.
+    ///
+    /// - Returns: The readers who must read all of their streams.
+    mutating func note(_ notification: ChangeNotifier.Notification) -> Set<ChangeListener> {
+        switch notification {
+        case .stream(let stream):
+            if streams[stream] != nil, changed[stream] == nil { changed[stream] = .now }
+        case .user(let user): return byUser[user] ?? []
+        case .everything: compareAllSoon()
+        }
+        return []
+    }
+
+    /// Has all readers compared within a second.
+    mutating func compareAllSoon() {
+        soonCount = groups.count
+    }
+
+    /// What is to be compared with the database, all in one snapshot.
+    struct Work {
+        /// Up to where the streams were read.
+        var streams: [Int: ChangeCursor.Place] = [:]
+        /// Those of the streams that have changed, and when that became known.
+        var changed: OrderedDictionary<Int, ContinuousClock.Instant> = [:]
+        /// Those whose access is compared.
+        var readers: Set<ChangeListener> = []
+    }
+
+    /// Takes what is to be compared next: some groups of readers with all of their streams, and the streams that have changed.
+    ///
+    /// Streams that few follow, such as a user's own, are read together with what their readers have access to.
+    mutating func takeWork(comparing groupCount: Int?) -> Work? {
+        var work = Work()
+        let count = groupCount.map { soonCount > 0 ? max($0, Self.soonGroupCount) : $0 } ?? 0
+        work.readers = Set(readers(inGroups: nextGroup..<nextGroup + min(count, groups.count)))
+        (nextGroup, soonCount) = (nextGroup + count, max(0, soonCount - count))
+        for stream in work.readers.flatMap(\.streams) { work.streams[stream] = streams[stream]?.place }
+        for (stream, time) in changed.elements.prefix(ChangeStatement.maxStreamCount) {
+            work.changed[stream] = time
+            guard let followed = streams[stream] else { continue }
+            work.streams[stream] = followed.place
+            if followed.readers.count <= Self.fewCount { work.readers.formUnion(followed.readers) }
+        }
+        changed.removeFirst(work.changed.count)
+        return work.streams.isEmpty && work.readers.isEmpty ? nil : work
+    }
+
+    /// Puts back what could not be compared, behind all else.
+    mutating func putBack(_ work: Work) {
+        for (stream, time) in work.changed where streams[stream] != nil { changed[stream] = time }
+        compareAllSoon()
+    }
+
+    /// Whom it concerns that something could not be compared.
+    func readers(of work: Work) -> Set<ChangeListener> {
+        work.readers.union(work.changed.keys.compactMap { streams[$0]?.readers }.joined())
+    }
+
+    /// Takes what a comparison has found.
+    ///
+    /// - Returns: The readers to wake, with the stream that has changed; nil if they must read all of their streams.
+    mutating func take(_ found: ChangeComparison, of work: Work) -> [(readers: Set<ChangeListener>, stream: Int?)] {
+        var woken: [(readers: Set<ChangeListener>, stream: Int?)] = [(found.outdatedReaders, nil)]
+        for (id, place) in work.streams {
+            // Its readers may have left, and others come.
+            guard streams[id]?.place == place, let readers = streams[id]?.readers else { continue }
+            guard let stream = found.streams[id] else {
+                woken.append((readers, nil))
+                continue
+            }
+            if found.epoch != streams[id]?.epoch || stream.isLost || stream.forgotten > place.number {
+                // Some may have read by themselves what is there now.
+                let others = readers.filter { reader in
+                    reader.place?.end.epoch != found.epoch || reader.place?.end.number(in: id) != stream.end.number
+                }
+                woken.append((others, nil))
+                update(id) { $0?.restart(at: stream.end, epoch: found.epoch) }
+            } else if stream.reached > place.number {
+                woken.append((readers, id))
+                update(id) { $0?.append(found.changes[id] ?? [], to: stream.reached, end: stream.end) }
+            }
+            if streams[id]?.place.number != stream.end.number, changed[id] == nil { changed[id] = .now }
+        }
+        // Readers who are behind in other streams read by themselves.
+        for id in streams.keys where keptBytes > Self.maxKeptBytes && work.streams[id] == nil {
+            update(id) { $0?.forget() }
+        }
+        return woken
+    }
+}
+
+extension ChangeListener {
+    /// The streams that the reader follows.
+    var streams: [Int] { place.map { Array($0.end.places.keys) } ?? [] }
+}

@@ -1,0 +1,199 @@
+import ConnectionTestSupport
+import Postgres
+import ServiceTestSupport
+import TestSupport
+import Testing
+
+@testable import SelfieAccounts
+@testable import SelfieRecords
+
+@Suite("Comparisons that read the next changes of streams", .timeLimit(.minutes(2)))
+struct SharedReadingTests {
+    /// A reader of a stream of its own, as its process knows it.
+    private struct Reader {
+        let store: ChangeStore
+        let listener: ChangeListener
+        let stream: Int
+        var place: ChangeCursor.Place
+
+        init(_ service: TestService, _ member: TestMember) async throws {
+            store = FollowChanges(postgres: service.postgres).store
+            let session = try #require(try await SessionStore(postgres: service.postgres).find(token: member.token))
+            let reader = ChangeReader(userID: member.userID, sessionID: session.id)
+            listener = ChangeListener(reader)
+            let batch = try await store.read(ChangeQuery(collections: nil), from: .beginning, by: reader)
+            listener.place = batch.place
+            stream = try await service.count("SELECT id AS count FROM streams WHERE user_id = \(member.userID)")
+            place = try #require(batch.end.places[stream])
+        }
+
+        func compare() async throws -> ChangeComparison {
+            try await store.compare([stream: place], of: [listener])
+        }
+
+        /// Reads the next changes, and moves on.
+        mutating func next() async throws -> [Change] {
+            let found = try await compare()
+            let read = try #require(found.streams[stream])
+            place = ChangeCursor.Place(number: read.reached, end: read.end, begun: nil)
+            return found.changes[stream] ?? []
+        }
+    }
+
+    private static func withReader(
+        _ body: @Sendable (TestService, _ owner: TestMember, _ member: TestMember, Reader) async throws -> Void
+    ) async throws {
+        try await TestService.runWithSchema { service in
+            let (owner, ada) = (try await service.addMember("owner"), try await service.addMember("ada"))
+            try await service.put("houses/first", as: ada, #"{"data":{"address":"a"}}"#)
+            try await body(service, owner, ada, try await Reader(service, ada))
+        }
+    }
+
+    @Test("They give the changes of a stream after a place, as its user sees them")
+    func changes() async throws {
+        try await Self.withReader { service, owner, ada, start in
+            var reader = start
+            #expect(try await reader.next().isEmpty)
+            try await service.put("threads/t", as: owner, #"{"data":{"x":1},"readers":["\#(ada.id)"]}"#)
+            let photo = try await service.upload(as: ada)
+            try await service.put("houses/first", as: ada, #"{"data":{"address":"b"}}"#)
+            try await service.put("threads/own", as: ada, #"{"data":{"x":1},"readers":["\#(owner.id)"]}"#)
+            let changes = try await reader.next()
+            #expect(changes.map(\.id) == ["t", photo, "first", "own"])
+            // Readers are the owner's to see.
+            let readers = changes.map { change in
+                if case .record(let record) = change.content { record.readers } else { nil as [String]? }
+            }
+            #expect(readers == [nil, nil, nil, [owner.id]])
+            #expect(try await service.call("DELETE", "/api/records/houses/first", as: ada).status == 200)
+            #expect(
+                try await service.call("PATCH", "/api/records/threads/t", as: owner, #"{"readers":[]}"#).status == 200
+            )
+            let ended = try await reader.next()
+            #expect(ended.map(\.id) == ["first", "t"] && ended.allSatisfy { $0.content == nil })
+            #expect(ended.map(\.isGone) == [true, false])
+        }
+    }
+
+    @Test("They find sessions and roles that have changed, what is lost or forgotten, and streams that are gone")
+    func doubts() async throws {
+        try await Self.withReader { service, owner, ada, reader in
+            let postgres = service.postgres
+            #expect(try await reader.compare().outdatedReaders.isEmpty)
+            let (end, start) = (reader.place.end, reader.place.end.postgresStart)
+            for lost in [
+                StreamEnd(number: 1_000, postgresStart: start), StreamEnd(number: end.number, postgresStart: 1),
+            ] {
+                var other = reader
+                other.place = ChangeCursor.Place(number: lost.number, end: lost, begun: nil)
+                #expect(try await other.compare().streams[reader.stream]?.isLost == true)
+            }
+            #expect(try await reader.compare().streams[reader.stream]?.isLost == false)
+            try await postgres.write("UPDATE streams SET forgotten_seq = seq WHERE id = \(reader.stream)")
+            #expect(try await reader.compare().streams[reader.stream]?.forgotten == end.number)
+            #expect(try await reader.store.compare([1_000_000: reader.place], of: []).streams.isEmpty)
+
+            // What a role gives, and what it gives no more.
+            let changes: [PostgresQuery] = [
+                "INSERT INTO role_members (role_id, user_id) SELECT id, \(ada.userID) FROM roles WHERE name = 'team'",
+                "UPDATE roles SET disabled_at = now()", "UPDATE roles SET disabled_at = NULL",
+                "DELETE FROM role_members", "UPDATE users SET disabled_at = now() WHERE id = \(ada.userID)",
+                "UPDATE users SET disabled_at = NULL WHERE id = \(ada.userID)",
+                "DELETE FROM sessions WHERE user_id = \(ada.userID)",
+            ]
+            let outdated = [true, false, true, false, true, false, true]
+            for (change, isOutdated) in zip(changes, outdated) {
+                try await postgres.write(change)
+                #expect(try await !reader.compare().outdatedReaders.isEmpty == isOutdated, "\(change.sql)")
+            }
+        }
+    }
+
+    @Test("A reader of another start of PostgreSQL, schema or database reads again")
+    func epochs() async throws {
+        try await Self.withReader { _, _, _, reader in
+            let place = try #require(reader.listener.place)
+            let epoch = place.end.epoch
+            for other in [
+                ChangeEpoch(
+                    database: 1,
+                    postgresStart: epoch.postgresStart,
+                    schemaVersion: epoch.schemaVersion,
+                    clearedVersion: 0
+                ),
+                ChangeEpoch(
+                    database: epoch.database,
+                    postgresStart: 1,
+                    schemaVersion: epoch.schemaVersion,
+                    clearedVersion: 0
+                ),
+                ChangeEpoch(
+                    database: epoch.database,
+                    postgresStart: epoch.postgresStart,
+                    schemaVersion: 0,
+                    clearedVersion: 0
+                ),
+            ] {
+                let cursor = ChangeCursor(epoch: other, filter: nil)
+                reader.listener.place = ChangeBatch(
+                    changes: [],
+                    from: cursor,
+                    to: cursor,
+                    hasMore: false,
+                    access: place.access
+                )
+                #expect(try await reader.compare().outdatedReaders == [reader.listener])
+            }
+            reader.listener.place = place
+            #expect(try await reader.compare().outdatedReaders.isEmpty)
+        }
+    }
+
+    @Test("Each of many streams gets a change at once, however large; the rest come one after the other")
+    func together() async throws {
+        try await TestService.runWithSchema { service in
+            var readers: [Reader] = []
+            let address = String(repeating: "x", count: 60_000)
+            for number in 0..<20 {
+                let member = try await service.addMember("m\(number)")
+                readers.append(try await Reader(service, member))
+                for id in ["a", "b"] {
+                    try await service.put("houses/\(id)\(number)", as: member, #"{"data":{"address":"\#(address)"}}"#)
+                }
+            }
+            let places = Dictionary(uniqueKeysWithValues: readers.map { ($0.stream, $0.place) })
+            let found = try await readers[0].store.compare(places, of: Set(readers.map(\.listener)))
+            #expect(found.outdatedReaders.isEmpty && found.streams.count == 20)
+            for (number, reader) in readers.enumerated() {
+                #expect(found.changes[reader.stream]?.map(\.id) == ["a\(number)"])
+                let read = try #require(found.streams[reader.stream])
+                #expect(read.reached == reader.place.number + 1 && read.end.number == reader.place.number + 2)
+            }
+        }
+    }
+
+    @Test("A stream's changes are read up to 256 at once")
+    func limit() async throws {
+        try await Self.withReader { service, _, ada, start in
+            var reader = start
+            try await service.postgres.write(
+                """
+                WITH stream AS (UPDATE streams SET seq = seq + 300 WHERE id = \(reader.stream) RETURNING id, seq - 300 AS base),
+                added AS (
+                    INSERT INTO records (collection_id, id, owner_id, data, byte_count)
+                    SELECT id, 'r' || n, \(ada.userID), '{"address":"a"}', 15 FROM collections, generate_series(1, 300) AS n
+                    WHERE name = 'houses' RETURNING key, collection_id
+                )
+                INSERT INTO grants (stream_id, collection_id, record_key, rights, seq, shown_seq)
+                SELECT stream.id, added.collection_id, key, 15,
+                    base + row_number() OVER (ORDER BY key), base + row_number() OVER (ORDER BY key)
+                FROM added, stream
+                """
+            )
+            #expect(try await reader.next().map(\.id) == (1...256).map { "r\($0)" })
+            #expect(try await reader.next().map(\.id) == (257...300).map { "r\($0)" })
+            #expect(try await reader.next().isEmpty)
+        }
+    }
+}

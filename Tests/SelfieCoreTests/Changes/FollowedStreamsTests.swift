@@ -1,0 +1,253 @@
+import FoundationEssentials
+import Testing
+
+@testable import SelfieRecords
+
+@Suite("The streams that readers of a process follow")
+struct FollowedStreamsTests {
+    private static func listener(_ userID: Int = 1) -> ChangeListener {
+        ChangeListener(ChangeReader(userID: userID, sessionID: nil))
+    }
+
+    /// Has a reader follow streams as the hub does.
+    @discardableResult
+    private static func move(
+        _ listener: ChangeListener,
+        to numbers: [Int: Int],
+        in epoch: ChangeEpoch = .first,
+        _ streams: inout FollowedStreams
+    ) -> Set<Int> {
+        let batch = ChangeBatch.at(numbers, in: epoch)
+        defer { listener.place = batch }
+        return streams.move(listener, to: batch)
+    }
+
+    /// What is to be compared next, without groups of readers.
+    private static func work(_ streams: inout FollowedStreams) throws -> FollowedStreams.Work {
+        let work = streams.takeWork(comparing: nil)
+        return try #require(work)
+    }
+
+    private static func expectNoWork(_ streams: inout FollowedStreams, line: Int = #line) {
+        let work = streams.takeWork(comparing: nil)
+        #expect(work == nil, "line \(line)")
+    }
+
+    /// Streams with readers who have nothing to read.
+    private static func streams(_ listeners: [ChangeListener], at numbers: [Int: Int]) -> FollowedStreams {
+        var streams = FollowedStreams()
+        for listener in listeners {
+            streams.add(listener)
+            move(listener, to: numbers, &streams)
+        }
+        while streams.takeWork(comparing: nil) != nil {}
+        return streams
+    }
+
+    /// What a comparison finds of streams: what stands at the numbers after those that were asked for.
+    private static func found(
+        _ ends: [Int: Int],
+        reached: Int? = nil,
+        in epoch: ChangeEpoch = .first,
+        isLost: Bool = false,
+        forgotten: Int = 0,
+        changes: [Int: [Change]] = [:],
+        outdated: Set<ChangeListener> = []
+    ) -> ChangeComparison {
+        ChangeComparison(
+            epoch: epoch,
+            streams: ends.mapValues { end in
+                ChangeCursor.Check.Stream(end: .at(end), isLost: isLost, forgotten: forgotten, reached: reached ?? end)
+            },
+            changes: changes,
+            outdatedReaders: outdated
+        )
+    }
+
+    /// Who is woken, as the streams that have changed; nil for all of them.
+    private static func woken(_ taken: [(readers: Set<ChangeListener>, stream: Int?)]) -> [ChangeListener: [Int?]] {
+        taken.reduce(into: [:]) { woken, part in
+            for reader in part.readers { woken[reader, default: []].append(part.stream) }
+        }
+    }
+
+    @Test("A stream that nobody followed before is read: it may have changed after its reader read it")
+    func newStream() throws {
+        var streams = FollowedStreams()
+        let (ada, bob, eve) = (Self.listener(), Self.listener(2), Self.listener(3))
+        for listener in [ada, bob, eve] { streams.add(listener) }
+        var missed = Self.move(ada, to: [1: 10, 2: 20], &streams)
+        #expect(missed.isEmpty)
+        let work = try Self.work(&streams)
+        #expect(work.streams.mapValues(\.number) == [1: 10, 2: 20] && work.readers == [ada])
+        Self.expectNoWork(&streams)
+        // Another reader need not have it read again, but is told of what the first has got meanwhile.
+        missed = Self.move(bob, to: [2: 20], &streams)
+        #expect(missed.isEmpty)
+        Self.expectNoWork(&streams)
+        let woken = Self.woken(streams.take(Self.found([1: 10, 2: 21]), of: work))
+        #expect(woken == [ada: [2], bob: [2]])
+        for (number, isBehind) in [(20, true), (21, false), (25, false)] {
+            missed = Self.move(eve, to: [2: number], &streams)
+            #expect(missed == (isBehind ? [2] : []))
+        }
+    }
+
+    @Test("A notification has a stream read that somebody follows, once, and wakes who must read all")
+    func notifications() throws {
+        let (ada, bob) = (Self.listener(), Self.listener(2))
+        var streams = Self.streams([ada, bob], at: [1: 10])
+        for id in [1, 7, 1] {
+            let woken = streams.note(.stream(id))
+            #expect(woken.isEmpty)
+        }
+        let work = try Self.work(&streams)
+        #expect(work.changed.map(\.key) == [1] && Array(work.streams.keys) == [1])
+        Self.expectNoWork(&streams)
+        var woken = streams.note(.user(2))
+        #expect(woken == [bob])
+        streams.remove(bob)
+        for user in [2, 9] {
+            woken = streams.note(.user(user))
+            #expect(woken.isEmpty)
+        }
+        // What nobody follows any more is not read.
+        _ = streams.note(.stream(1))
+        streams.remove(ada)
+        Self.expectNoWork(&streams)
+        #expect(streams[1] == nil)
+    }
+
+    @Test("When everything may have changed, all are compared in 40 ticks, and otherwise in 400")
+    func groups() {
+        let readers = (0..<1_000).map { Self.listener($0) }
+        var streams = Self.streams(readers, at: [1: 10])
+        var (seen, tickCount): ([ChangeListener: Int], Int) = ([:], 0)
+        func tick() {
+            tickCount += 1
+            for reader in streams.takeWork(comparing: 1)?.readers ?? [] { seen[reader, default: 0] += 1 }
+        }
+        for _ in 0..<400 { tick() }
+        #expect(seen.count == 1_000 && seen.values.allSatisfy { $0 == 1 })
+        _ = streams.note(.everything)
+        for _ in 0..<40 { tick() }
+        #expect(seen.values.allSatisfy { $0 == 2 })
+        for _ in 0..<400 { tick() }
+        #expect(seen.values.allSatisfy { $0 == 3 })
+        #expect(streams.readerCount == 1_000 && Set(streams.readers(inGroups: 7..<407)).count == 1_000)
+    }
+
+    @Test("64 streams are read at a time, the oldest first; what fails comes last")
+    func turns() throws {
+        let numbers = Dictionary(uniqueKeysWithValues: (1...100).map { ($0, 10) })
+        var streams = Self.streams([Self.listener()], at: numbers)
+        for id in 1...100 { _ = streams.note(.stream(id)) }
+        let first = try Self.work(&streams)
+        #expect(first.changed.map(\.key) == Array(1...64))
+        streams.putBack(first)
+        let second = try Self.work(&streams)
+        #expect(second.changed.map(\.key) == Array(65...100) + Array(1...28))
+        #expect(first.changed.map(\.value)[0] == second.changed.map(\.value)[36], "what is put back keeps its time")
+    }
+
+    @Test("The access of those is compared who follow a stream with 15 others at most")
+    func few() throws {
+        let readers = (0..<17).map { Self.listener($0) }
+        var streams = Self.streams(readers, at: [1: 10])
+        _ = streams.note(.stream(1))
+        let many = try Self.work(&streams)
+        #expect(many.readers.isEmpty)
+        streams.remove(readers[0])
+        _ = streams.note(.stream(1))
+        let work = try Self.work(&streams)
+        #expect(work.readers == Set(readers.dropFirst()))
+        // Who has lost something reads by itself first.
+        let found = Self.found([1: 11], outdated: [readers[3]])
+        let woken = Self.woken(streams.take(found, of: work))
+        #expect(woken[readers[3]] == [nil, 1] && woken[readers[4]] == [1] && woken[readers[0]] == nil)
+        #expect(streams.readers(of: work) == Set(readers.dropFirst()))
+    }
+
+    @Test("What was not read to the end is read on")
+    func more() throws {
+        let ada = Self.listener()
+        var streams = Self.streams([ada], at: [1: 10])
+        _ = streams.note(.stream(1))
+        let work = try Self.work(&streams)
+        let found = Self.found([1: 90], reached: 12, changes: [1: [.note("a", number: 12)]])
+        var woken = Self.woken(streams.take(found, of: work))
+        #expect(woken == [ada: [1]])
+        let next = try Self.work(&streams)
+        #expect(next.streams[1] == ChangeCursor.Place(number: 12, end: .at(90), begun: nil))
+        // The same again changes nothing: the stream is further.
+        woken = Self.woken(streams.take(found, of: work))
+        #expect(woken.isEmpty && streams[1]?.changes.count == 1)
+        // It was noted that there is more, and then there is none.
+        woken = Self.woken(streams.take(Self.found([1: 90]), of: next))
+        #expect(woken == [ada: [1]])
+        Self.expectNoWork(&streams)
+    }
+
+    @Test("Readers read by themselves when what their process knows is lost, forgotten, of another start, or not there")
+    func lost() throws {
+        func woken(_ found: ChangeComparison, _ body: (ChangeListener, inout FollowedStreams) -> Void = { _, _ in })
+            throws
+            -> [Int?]?
+        {
+            let ada = Self.listener()
+            var streams = Self.streams([ada], at: [1: 10])
+            _ = streams.note(.stream(1))
+            let work = try Self.work(&streams)
+            body(ada, &streams)
+            return Self.woken(streams.take(found, of: work))[ada]
+        }
+        #expect(try woken(Self.found([1: 10])) == nil)
+        #expect(try woken(Self.found([1: 10], forgotten: 10)) == nil)
+        #expect(try woken(Self.found([1: 12], forgotten: 11)) == [nil])
+        #expect(try woken(Self.found([1: 9], isLost: true)) == [nil])
+        #expect(try woken(Self.found([:])) == [nil])
+        #expect(try woken(Self.found([1: 10], in: .second)) == [nil])
+        // Who has read by itself since has all that is there.
+        let other = try woken(Self.found([1: 10], in: .second)) { ada, streams in
+            Self.move(ada, to: [1: 10], in: .second, &streams)
+        }
+        #expect(other == nil)
+    }
+
+    @Test("A reader far ahead takes the stream with it, and others read by themselves; one who is near does not")
+    func ahead() throws {
+        let (ada, bob) = (Self.listener(), Self.listener(2))
+        var streams = Self.streams([ada, bob], at: [1: 10])
+        Self.move(ada, to: [1: 266], &streams)
+        #expect(streams[1]?.place.number == 10)
+        Self.move(ada, to: [1: 267], &streams)
+        #expect(streams[1]?.place.number == 267)
+        let next = streams[1]?.next(of: 1, after: .at([1: 10]), for: ChangeQuery(collections: nil), at: Date())
+        #expect(next == nil)
+    }
+
+    @Test("All streams keep 16 MiB; beyond that, those lose what they keep that were not read just now")
+    func keptBytes() throws {
+        let numbers = Dictionary(uniqueKeysWithValues: (1...18).map { ($0, 10) })
+        var streams = Self.streams([Self.listener()], at: numbers)
+        let changes: [Change] = (11...26).map { .note("n\($0)", number: $0, bytes: 65_536 - 512) }
+        for id in 1...18 {
+            _ = streams.note(.stream(id))
+            let work = try Self.work(&streams)
+            _ = streams.take(Self.found([id: 26], changes: [id: changes]), of: work)
+            #expect(streams.keptBytes == (1...18).reduce(0) { $0 + (streams[$1]?.byteCount ?? 0) })
+            #expect(streams[id]?.byteCount == 1_048_576 && streams.keptBytes <= 16_777_216)
+        }
+        #expect(streams.keptBytes == 16_777_216)
+    }
+
+    @Test("A reader that loses a stream follows it no more")
+    func leaves() throws {
+        let (ada, bob) = (Self.listener(), Self.listener(2))
+        var streams = Self.streams([ada, bob], at: [1: 10, 2: 20])
+        Self.move(ada, to: [2: 20], &streams)
+        #expect(streams[1]?.readers == [bob] && streams[2]?.readers == [ada, bob])
+        streams.remove(bob)
+        #expect(streams[1] == nil && streams[2]?.readers == [ada])
+    }
+}
