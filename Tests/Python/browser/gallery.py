@@ -230,7 +230,7 @@ def take_selfie(browser):
     browser.expect_no_violation("the camera")
     browser.press(Keys.ENTER)
     browser.wait_for_text("#count", "4 photos")
-    assert names(browser)[0].startswith("Selfie ")
+    browser.wait("the selfie, first in the gallery", lambda: names(browser)[0].startswith("Selfie "))
 
 
 def open_account(browser):
