@@ -248,7 +248,6 @@ let package = Package(
                 "SelfieAccounts", "SelfiePhotos",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "Logging", package: "swift-log"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: settings
@@ -256,7 +255,7 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
-                "Budgets", "Concurrency", "ObjectStore", "Outages", "Postgres", "SelfieAccounts", "SelfiePhotos",
+                "Concurrency", "ObjectStore", "Outages", "Postgres", "SelfieAccounts", "SelfiePhotos",
                 "SelfieRecords",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -266,7 +265,8 @@ let package = Package(
             name: "SelfieWeb",
             dependencies: [
                 "AESCrypt", "Budgets", "CPages", "CZlib", "Concurrency", "Encodings", "HTTPConnection", "ImageFiles",
-                "JSON", "Multipart", "ObjectStore", "Postgres", "RecordSchema", "S3", "Secrets", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
+                "JSON", "Multipart", "ObjectStore", "Postgres", "RecordSchema", "S3", "Secrets", "SelfieAccounts",
+                "SelfieCore", "SelfiePhotos", "SelfieRecords",
                 "Traces",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -285,7 +285,8 @@ let package = Package(
         .target(
             name: "SelfieConfiguration",
             dependencies: [
-                "Budgets", "Concurrency", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
+                "Budgets", "Concurrency", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieAccounts", "SelfieCore",
+                "SelfiePhotos", "SelfieRecords",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -295,7 +296,7 @@ let package = Package(
         .target(
             name: "SelfieOperations",
             dependencies: [
-                "AESCrypt", "Concurrency", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore",
+                "Concurrency", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore",
                 "Secrets",
                 "Postgres", "RecordSchema", "S3",
                 "SelfieConfiguration",
@@ -335,7 +336,8 @@ let package = Package(
             name: "selfie",
             dependencies: [
                 "AESCrypt", "CLinux", "Concurrency", "EmbeddedPostgres", "Encodings", "JSON", "Migrations",
-                "Postgres", "RecordSchema", "Secrets", "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
+                "Postgres", "RecordSchema", "Secrets", "SelfieApp", "SelfieConfiguration", "SelfieAccounts",
+                "SelfiePhotos", "SelfieRecords",
                 "SelfieOperations",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -357,7 +359,8 @@ let package = Package(
             dependencies: [
                 "AESCrypt", "Concurrency", "EmbeddedPostgres", "Encodings", "Migrations", "Postgres",
                 "ServerProcesses",
-                "RecordSchema", "S3", "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
+                "RecordSchema", "S3", "SelfieApp", "SelfieConfiguration",
+                "SelfieRecords",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -426,10 +429,10 @@ let package = Package(
         .target(
             name: "ServiceTestSupport",
             dependencies: [
-                "AESCrypt", "Budgets", "Concurrency", "DatabaseTestSupport", "Encodings", "JSON", "Postgres",
+                "AESCrypt", "Budgets", "Concurrency", "DatabaseTestSupport", "JSON", "Postgres",
                 "RecordSchema", "S3",
                 "S3TestSupport",
-                "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
+                "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieRecords",
                 "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -446,7 +449,7 @@ let package = Package(
         .target(
             name: "S3TestSupport",
             dependencies: [
-                "Concurrency", "S3", "ServerProcesses", "TestSupport",
+                "Concurrency", "S3", "ServerProcesses",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -541,13 +544,13 @@ let package = Package(
         ),
         .testTarget(
             name: "EncodingsTests",
-            dependencies: ["Encodings", "ServerProcesses", "TestSupport"],
+            dependencies: ["Encodings", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
             name: "JSONTests",
             dependencies: [
-                "JSON", "ServerProcesses", "TestSupport",
+                "JSON", "ServerProcesses",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
@@ -563,7 +566,6 @@ let package = Package(
             name: "RecordSchemaTests",
             dependencies: [
                 "Encodings", "JSON", "RecordSchema",
-                .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: settings
         ),
@@ -594,22 +596,39 @@ let package = Package(
         ),
         .testTarget(
             name: "ImageFilesTests",
-            dependencies: ["ImageFiles", "TestSupport", "ServerProcesses"],
+            dependencies: ["ImageFiles", "ServerProcesses"],
             exclude: ["Samples"],
             swiftSettings: settings
         ),
         .testTarget(
-            name: "SelfieCoreTests",
+            name: "SelfieAccountsTests",
             dependencies: [
-                "Encodings", "AESCrypt", "Budgets", "DatabaseTestSupport", "Postgres", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
-                "ServerProcesses", "TestSupport",
+                "AESCrypt", "Budgets", "DatabaseTestSupport", "Postgres", "SelfieAccounts", "ServerProcesses",
+                "TestSupport",
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SelfiePhotosTests",
+            dependencies: [
+                "DatabaseTestSupport", "Postgres", "SelfieAccounts", "SelfiePhotos", "ServerProcesses",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SelfieRecordsTests",
+            dependencies: [
+                "Budgets", "DatabaseTestSupport", "Encodings", "JSON", "Postgres", "RecordSchema", "SelfieAccounts",
+                "SelfieRecords", "ServerProcesses", "TestSupport",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "SelfieWebTests",
             dependencies: [
-                "Encodings", "Budgets", "ImageFiles", "Multipart", "S3", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords", "SelfieWeb", "ServerProcesses",
+                "Encodings", "Budgets", "ImageFiles", "Multipart", "S3", "SelfieAccounts", "SelfieCore", "SelfiePhotos",
+                "SelfieWeb", "ServerProcesses",
                 "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -622,14 +641,18 @@ let package = Package(
         ),
         .testTarget(
             name: "SelfieConfigurationTests",
-            dependencies: ["Postgres", "S3", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords", "ServerProcesses", "TestSupport"],
+            dependencies: [
+                "Postgres", "S3", "SelfieConfiguration", "SelfieAccounts",
+                "ServerProcesses", "TestSupport",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "SelfieOperationsTests",
             dependencies: [
                 "Encodings", "DatabaseTestSupport", "LinuxFiles", "ObjectStore", "Postgres", "S3", "S3TestSupport",
-                "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords", "SelfieOperations", "ServiceTestSupport",
+                "SelfieApp", "SelfieConfiguration", "SelfiePhotos",
+                "SelfieOperations", "ServiceTestSupport",
                 "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
@@ -644,7 +667,8 @@ let package = Package(
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",
                 "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
                 "HTTPConnection", "ImageFiles", "LinuxFiles",
-                "ObjectStore", "RecordSchema", "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
+                "ObjectStore", "RecordSchema", "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore",
+                "SelfiePhotos", "SelfieRecords",
                 "SelfieOperations", "SelfieWeb",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -674,7 +698,8 @@ let package = Package(
             name: "SoakTests",
             dependencies: [
                 "DatabaseTestSupport", "Postgres", "S3", "S3TestSupport",
-                "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords", "SelfieWeb", "ServiceTestSupport",
+                "SelfieApp", "SelfieConfiguration", "SelfieRecords",
+                "SelfieWeb", "ServiceTestSupport",
                 "ProcessTestSupport",
                 "ServerProcesses", "ConnectionTestSupport", "TestSupport", "selfie",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

@@ -1,5 +1,7 @@
 import HTTPConnection
+import SelfieAccounts
 import SelfieCore
+import SelfiePhotos
 import ServiceLifecycle
 
 extension SelfieService {

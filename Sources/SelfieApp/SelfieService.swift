@@ -11,13 +11,9 @@ import ObjectStore
 import Postgres
 import Prometheus
 import S3
+import SelfieAccounts
 package import SelfieConfiguration
-import SelfieAccounts
-import SelfieAccounts
-import SelfieAccounts
 import SelfieCore
-import SelfieRecords
-import SelfieRecords
 import SelfieRecords
 import SelfieWeb
 import ServiceLifecycle

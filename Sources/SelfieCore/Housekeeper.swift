@@ -1,8 +1,8 @@
 import Logging
 import Outages
 import Postgres
-package import SelfieAccounts
-package import SelfieRecords
+import SelfieAccounts
+import SelfieRecords
 
 /// Removes old rows, and finishes deletions of accounts.
 ///

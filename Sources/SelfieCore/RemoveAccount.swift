@@ -1,7 +1,7 @@
 package import Postgres
 package import SelfieAccounts
-package import SelfiePhotos
-package import SelfieRecords
+import SelfiePhotos
+import SelfieRecords
 
 /// Removes an account with everything that belongs to it.
 ///

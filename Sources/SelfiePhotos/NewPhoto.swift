@@ -3,7 +3,7 @@ import ImageFiles
 import JSON
 package import ObjectStore
 import Secrets
-package import SelfieAccounts
+import SelfieAccounts
 
 /// A photo to be stored, checked.
 package struct NewPhoto: Sendable {

@@ -1,4 +1,4 @@
-import Postgres
+package import Postgres
 
 /// Some photos of a list, as the database sent them.
 package struct PhotoRows: Sendable {
@@ -73,7 +73,7 @@ extension PhotoRows.Columns {
     ///   - row: The row.
     ///   - createdAtName: What the time of the upload is called in it.
     /// - Throws: `PostgresError` for a row without the columns.
-    init(_ row: PostgresRow, createdAt createdAtName: String) throws(PostgresError) {
+    package init(_ row: PostgresRow, createdAt createdAtName: String) throws(PostgresError) {
         func utf8(_ name: String) throws(PostgresError) -> ArraySlice<UInt8>? {
             try row.decodeIfPresent(name, as: String.self).map { ArraySlice($0.utf8) }
         }

@@ -1,5 +1,5 @@
 import ObjectStore
-import Postgres
+package import Postgres
 import S3
 
 /// The table `object_deletions`: objects to delete from the store, and when to try next.
@@ -72,7 +72,7 @@ extension PhotoStore {
     ///   - userID: The user's id.
     ///   - connection: In the transaction that removes the account.
     /// - Throws: `PostgresError`.
-    static func removeAll(ofUser userID: Int, on connection: PostgresConnection) async throws {
+    package static func removeAll(ofUser userID: Int, on connection: PostgresConnection) async throws {
         // Uploads lock the library before the photo. Another order could make a deadlock.
         try await connection.execute("SELECT FROM photo_libraries WHERE user_id = \(userID) FOR UPDATE")
         try await connection.executeInBatches { rowCount in

@@ -1,5 +1,5 @@
 import Postgres
-package import SelfieAccounts
+import SelfieAccounts
 
 /// Lists of a user's photos.
 extension PhotoStore {

@@ -1,5 +1,5 @@
 import Postgres
-package import SelfieAccounts
+import SelfieAccounts
 
 /// What a user has of something, and what they may have.
 package struct QuotaUse: Sendable, Encodable, Equatable {

@@ -1,4 +1,4 @@
-import Postgres
+package import Postgres
 
 extension PhotoStore {
     /// Locks photos of some users', so that none can go before it is referred to.
@@ -9,7 +9,7 @@ extension PhotoStore {
     ///   - connection: In a transaction.
     /// - Returns: The rows and owners of those that are stored, listed or not.
     /// - Throws: `PostgresError`.
-    static func lockOwn(
+    package static func lockOwn(
         _ randomIDs: [String],
         ofUsers userIDs: [Int],
         on connection: PostgresConnection
@@ -30,7 +30,7 @@ extension PhotoStore {
     ///
     /// - Parameter id: The photo's row.
     /// - Returns: The statement.
-    static func listed(_ id: PostgresQuery) -> PostgresQuery {
+    package static func listed(_ id: PostgresQuery) -> PostgresQuery {
         """
         SELECT \(part: PhotoRows.columns), coalesce(url_series, 0) AS url_series
         FROM photos LEFT JOIN (SELECT user_id, url_series FROM photo_libraries) AS library USING (user_id)

@@ -3,7 +3,7 @@ import ImageFiles
 import ObjectStore
 package import Postgres
 import S3
-package import SelfieAccounts
+import SelfieAccounts
 
 /// The tables `photos` and `object_deletions`.
 ///

@@ -1,7 +1,7 @@
 import ImageFiles
 package import Logging
 import ObjectStore
-package import SelfieAccounts
+import SelfieAccounts
 
 /// Stores a photo: first a pending row, then the object, then the row is ready.
 ///

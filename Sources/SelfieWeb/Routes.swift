@@ -1,4 +1,5 @@
 import Hummingbird
+import SelfieAccounts
 import SelfieCore
 
 /// All endpoints of the API; read this first.

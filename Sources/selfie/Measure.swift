@@ -1,8 +1,8 @@
 import ArgumentParser
 import Logging
 import SelfieConfiguration
-import SelfiePhotos
 import SelfieOperations
+import SelfiePhotos
 
 struct Measure: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

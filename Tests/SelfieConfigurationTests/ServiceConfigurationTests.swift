@@ -5,8 +5,8 @@ import S3
 import ServerProcesses
 import Testing
 
-@testable import SelfieConfiguration
 @testable import SelfieAccounts
+@testable import SelfieConfiguration
 
 @Suite("The service's configuration")
 struct ServiceConfigurationTests {

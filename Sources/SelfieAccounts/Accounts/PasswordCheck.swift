@@ -3,13 +3,13 @@ import Budgets
 /// Tries a password.
 ///
 /// It counts the try, takes the count back for a right password, and notes a wrong one.
-struct PasswordCheck: Sendable {
+package struct PasswordCheck: Sendable {
     let limiter: RateLimiter
     let hasher: PasswordHasher
     let audit: AuditStore
 
     /// What a try counts as, and how a failure is noted.
-    struct Purpose {
+    package struct Purpose {
         /// The account, as the queue for hashes knows it.
         let account: AccountName
         /// The actions to count before the password is tried.
@@ -22,6 +22,20 @@ struct PasswordCheck: Sendable {
         let source: RequestSource
 
         fileprivate var caller: FairSemaphore.Caller { source.caller(account) }
+
+        package init(
+            account: AccountName,
+            actions: [LimitedAction],
+            failure: AuditEvent,
+            userID: Int?,
+            source: RequestSource
+        ) {
+            self.account = account
+            self.actions = actions
+            self.failure = failure
+            self.userID = userID
+            self.source = source
+        }
     }
 
     /// Refuses a try at once when the hasher has no room for it.
@@ -43,7 +57,7 @@ struct PasswordCheck: Sendable {
     ///   - use: Does the work that needs the password. It returns nil when the hash was changed meanwhile.
     /// - Returns: The result of `use`. Nil when the password is wrong or there is no account; both take the same time.
     /// - Throws: `RateLimitExceeded`, `TooBusy`, `PostgresError`, or what the closures throw.
-    func callAsFunction<Outcome>(
+    package func callAsFunction<Outcome>(
         _ password: Password?,
         for purpose: Purpose,
         find: (_ isAgain: Bool) async throws -> User?,

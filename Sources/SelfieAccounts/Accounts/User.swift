@@ -9,9 +9,9 @@ package struct User: Sendable {
     package let email: String
     /// The id that other members see.
     package let memberID: String
-    let passwordHash: String
+    package let passwordHash: String
     /// Whether an administrator has disabled it.
-    let isDisabled: Bool
+    package let isDisabled: Bool
 }
 
 extension User {

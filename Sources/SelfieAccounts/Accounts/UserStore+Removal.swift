@@ -1,9 +1,11 @@
-import Postgres
+package import Postgres
 
 /// What the removal of an account does to its row.
 extension UserStore {
     /// Locks an account that is to be removed, and says whether it is there, with the password if one is given.
-    static func lock(_ userID: Int, passwordHash: String?, on connection: PostgresConnection) async throws -> Bool {
+    package static func lock(_ userID: Int, passwordHash: String?, on connection: PostgresConnection) async throws
+        -> Bool
+    {
         try await !connection.query(
             """
             SELECT id FROM users
@@ -15,7 +17,7 @@ extension UserStore {
     /// Closes an account for good.
     ///
     /// It stays until all that belongs to it is removed.
-    static func close(_ userID: Int, on connection: PostgresConnection) async throws {
+    package static func close(_ userID: Int, on connection: PostgresConnection) async throws {
         try await connection.execute(
             """
             UPDATE users SET disabled_at = coalesce(disabled_at, now() AT TIME ZONE 'UTC'),
@@ -26,21 +28,21 @@ extension UserStore {
     }
 
     /// Locks an account that is closed for good, and says whether it is still there.
-    static func lockClosed(_ userID: Int, on connection: PostgresConnection) async throws -> Bool {
+    package static func lockClosed(_ userID: Int, on connection: PostgresConnection) async throws -> Bool {
         try await !connection.query(
             "SELECT FROM users WHERE id = \(userID) AND leaving_since IS NOT NULL FOR UPDATE"
         ).isEmpty
     }
 
     /// The ids of some accounts that are closed for good, in the order in which they were closed.
-    func closedIDs() async throws -> [Int] {
+    package func closedIDs() async throws -> [Int] {
         try await postgres.read(
             "SELECT id::bigint AS id FROM users WHERE leaving_since IS NOT NULL ORDER BY leaving_since LIMIT 100"
         ).map { try $0.decode("id") }
     }
 
     /// Removes an account's row, and its stream by a trigger.
-    static func remove(_ userID: Int, on connection: PostgresConnection) async throws {
+    package static func remove(_ userID: Int, on connection: PostgresConnection) async throws {
         try await connection.execute("DELETE FROM users WHERE id = \(userID)")
     }
 }

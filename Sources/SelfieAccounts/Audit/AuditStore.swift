@@ -1,4 +1,4 @@
-import Postgres
+package import Postgres
 
 /// The table `audit_events`.
 ///
@@ -6,8 +6,12 @@ import Postgres
 /// site, so that whoever fails on purpose can't fill the table.
 ///
 /// A change adds its event in the same statement, with ``insertion(of:from:forEach:)``, or in the same transaction.
-struct AuditStore: Sendable {
+package struct AuditStore: Sendable {
     let postgres: PostgresClient
+
+    package init(postgres: PostgresClient) {
+        self.postgres = postgres
+    }
 
     /// Adds an event, unless the account is gone by now.
     ///
@@ -46,7 +50,7 @@ struct AuditStore: Sendable {
     ///   - source: Where the request came from; nil for the command line.
     ///   - users: Selects one column, the users' ids.
     /// - Returns: An INSERT.
-    static func insertion(
+    package static func insertion(
         of event: AuditEvent,
         from source: RequestSource?,
         forEach users: PostgresQuery
@@ -68,7 +72,7 @@ struct AuditStore: Sendable {
     ///   - source: Where the request came from; nil for the command line.
     ///   - connection: A connection in a transaction.
     /// - Throws: `PostgresError`.
-    static func add(
+    package static func add(
         _ event: AuditEvent,
         userID: Int,
         by actorID: Int? = nil,
@@ -92,7 +96,7 @@ struct AuditStore: Sendable {
     ///   - userID: The user's id.
     ///   - connection: In the transaction that removes the account.
     /// - Throws: `PostgresError`.
-    static func forgetSources(ofUser userID: Int, on connection: PostgresConnection) async throws {
+    package static func forgetSources(ofUser userID: Int, on connection: PostgresConnection) async throws {
         let hasSource: PostgresQuery = "(address IS NOT NULL OR request_id IS NOT NULL)"
         try await connection.executeInBatches { rowCount in
             """
@@ -109,7 +113,7 @@ struct AuditStore: Sendable {
     ///
     /// - Parameter days: How many days events are kept, 30 or more.
     /// - Throws: `PostgresError`.
-    func removeOld(days: Int) async throws {
+    package func removeOld(days: Int) async throws {
         try await postgres.writeInBatches { rowCount in
             """
             DELETE FROM audit_events WHERE id IN (
@@ -127,7 +131,7 @@ struct AuditStore: Sendable {
     /// Removes addresses and request ids from old events.
     ///
     /// - Throws: `PostgresError`.
-    func removeOldSources() async throws {
+    package func removeOldSources() async throws {
         try await postgres.writeInBatches { rowCount in
             """
             UPDATE audit_events SET address = NULL, request_id = NULL WHERE id IN (

@@ -3,7 +3,7 @@ import Encodings
 /// An action with a limit.
 ///
 /// All actions that are counted are listed here.
-struct LimitedAction: Sendable {
+package struct LimitedAction: Sendable {
     /// How often it may be done.
     let limit: RateLimitName
     /// The event to note when refusals begin.
@@ -63,7 +63,7 @@ struct LimitedAction: Sendable {
     }
 
     /// A password is tried with a session's token.
-    static func passwordOfSession(id: Int) -> LimitedAction {
+    package static func passwordOfSession(id: Int) -> LimitedAction {
         LimitedAction(.signInPerAccount, .passwordLimited, by: "session", "\(id)")
     }
 
@@ -98,24 +98,24 @@ struct LimitedAction: Sendable {
         each(of: address, .tokenGuessesPerAddress, .tokenGuessesLimited, "token")
     }
 
-    static func upload(userID: Int) -> LimitedAction {
+    package static func upload(userID: Int) -> LimitedAction {
         LimitedAction(.uploadsPerUser, .uploadsLimited, by: "upload", "\(userID)")
     }
 
     /// Records are created, changed or deleted.
-    static func recordWrites(_ count: Int, userID: Int) -> LimitedAction {
+    package static func recordWrites(_ count: Int, userID: Int) -> LimitedAction {
         LimitedAction(.recordWritesPerUser, .recordWritesLimited, amount: count, by: "record", "\(userID)")
     }
 
     /// A call deletes records from an inbox, however many.
     ///
     /// What the recipient deletes is given back.
-    static func inboxDeletion(userID: Int) -> LimitedAction {
+    package static func inboxDeletion(userID: Int) -> LimitedAction {
         LimitedAction(.recordWritesPerUser, .recordWritesLimited, by: "inbox deletion", "\(userID)")
     }
 
     /// Records are sent to inboxes, or members are named as readers.
-    static func inboxSends(_ count: Int, userID: Int) -> LimitedAction {
+    package static func inboxSends(_ count: Int, userID: Int) -> LimitedAction {
         LimitedAction(.inboxSendsPerUser, .inboxSendsLimited, amount: count, by: "inbox", "\(userID)")
     }
 }
@@ -126,7 +126,7 @@ func normalized(_ email: String) -> String {
 }
 
 /// An account as a sign-in names it.
-enum AccountName: Sendable {
+package enum AccountName: Sendable {
     case user(id: Int)
     /// An e-mail without an account.
     case unknown(email: String)

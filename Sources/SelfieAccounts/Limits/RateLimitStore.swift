@@ -1,8 +1,12 @@
-import Postgres
+package import Postgres
 
 /// The table `rate_limits`: how often each action was done in its window.
-struct RateLimitStore: Sendable {
+package struct RateLimitStore: Sendable {
     let postgres: PostgresClient
+
+    package init(postgres: PostgresClient) {
+        self.postgres = postgres
+    }
 
     /// What counting has come to.
     enum Outcome: Sendable {
@@ -102,7 +106,7 @@ struct RateLimitStore: Sendable {
     /// Forgets windows that have ended.
     ///
     /// - Throws: `PostgresError`.
-    func removeEnded() async throws {
+    package func removeEnded() async throws {
         try await postgres.writeInBatches { rowCount in
             """
             DELETE FROM rate_limits WHERE key IN (

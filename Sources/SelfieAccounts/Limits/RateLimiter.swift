@@ -5,7 +5,7 @@ import FoundationEssentials
 import Secrets
 
 /// Counts actions for all processes together, and refuses those that are too many.
-struct RateLimiter: Sendable {
+package struct RateLimiter: Sendable {
     private let store: RateLimitStore
     private let audit: AuditStore
     /// Nil when they are off.
@@ -44,7 +44,7 @@ struct RateLimiter: Sendable {
     /// - Returns: What was counted. It can be given back to a client that turns out to be right.
     /// - Throws: `RateLimitExceeded`, `PostgresError`.
     @discardableResult
-    func count(
+    package func count(
         _ actions: [LimitedAction],
         ofUser userID: Int?,
         from source: RequestSource
@@ -80,7 +80,7 @@ struct RateLimiter: Sendable {
     /// Takes back what was counted.
     ///
     /// A failure does not stop the request. It is finished also for a client that has left.
-    func giveBack(_ counted: CountedActions) async {
+    package func giveBack(_ counted: CountedActions) async {
         let increments = counted.forgiven + counted.unforgiven
         guard !increments.isEmpty else { return }
         try? await Task { try await store.giveBack(increments) }.value
@@ -92,7 +92,7 @@ struct RateLimiter: Sendable {
     /// - Parameters:
     ///   - amount: How much of its amount.
     ///   - counted: The count.
-    func giveBack(_ amount: Int, of counted: CountedActions) async {
+    package func giveBack(_ amount: Int, of counted: CountedActions) async {
         guard amount > 0 else { return }
         await giveBack(counted.limited(to: amount))
     }
@@ -100,7 +100,7 @@ struct RateLimiter: Sendable {
     /// Runs work, and takes back what was counted if the work fails.
     ///
     /// A client that goes away before the answer keeps its count.
-    func givingBack<Result>(
+    package func givingBack<Result>(
         _ counted: CountedActions,
         onFailureOf body: () async throws -> Result
     ) async throws -> Result {
@@ -143,10 +143,12 @@ struct RateLimiter: Sendable {
 }
 
 /// What was counted against limits.
-struct CountedActions: Sendable {
+package struct CountedActions: Sendable {
     fileprivate private(set) var forgiven: [RateLimitStore.Increment] = []
     /// These count for right clients, too.
     fileprivate private(set) var unforgiven: [RateLimitStore.Increment] = []
+
+    package init() {}
 
     fileprivate mutating func add(_ increment: RateLimitStore.Increment, isForgiven: Bool) {
         if isForgiven { forgiven.append(increment) } else { unforgiven.append(increment) }

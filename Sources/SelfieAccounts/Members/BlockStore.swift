@@ -97,7 +97,7 @@ package struct BlockStore: Sendable {
     ///   - userID: The user's id.
     ///   - connection: In the transaction that removes the account.
     /// - Throws: `PostgresError`.
-    static func removeAll(ofUser userID: Int, on connection: PostgresConnection) async throws {
+    package static func removeAll(ofUser userID: Int, on connection: PostgresConnection) async throws {
         let selections: [PostgresQuery] = [
             "blocked_user_id = \(userID) AND user_id < \(userID)", "user_id = \(userID)",
             "blocked_user_id = \(userID) AND user_id > \(userID)",

@@ -8,7 +8,7 @@ import Synchronization
 /// would make all commits of the cluster wait for each other.
 package final class ChangeNotifier: Sendable {
     /// What has changed.
-    enum Notification: Hashable, Sendable {
+    package enum Notification: Hashable, Sendable {
         /// Records of a stream.
         case stream(Int)
         /// The photos, sessions or roles of a user.
@@ -25,7 +25,7 @@ package final class ChangeNotifier: Sendable {
             }
         }
 
-        init?(_ text: Substring) {
+        package init?(_ text: Substring) {
             switch (text.first, Int(text.dropFirst())) {
             case ("s", let id?): self = .stream(id)
             case ("u", let id?): self = .user(id)
@@ -46,7 +46,7 @@ package final class ChangeNotifier: Sendable {
     private let state = Mutex(State())
 
     /// The channel of the notifications.
-    static let channel = "selfie_changes"
+    package static let channel = "selfie_changes"
     /// The most notifications in one payload, which has 8,000 bytes at most (PostgreSQL, "NOTIFY").
     private static let maxCount = 350
     /// With more than this, everything is said to have changed.
@@ -63,7 +63,7 @@ package final class ChangeNotifier: Sendable {
     /// Sends notifications, without waiting for that.
     ///
     /// Those that come while a payload is being sent share the next one.
-    func notify(_ notifications: some Sequence<Notification>) {
+    package func notify(_ notifications: some Sequence<Notification>) {
         guard postgres != nil else { return }
         let begins = state.withLock { state in
             state.waiting.append(contentsOf: notifications)

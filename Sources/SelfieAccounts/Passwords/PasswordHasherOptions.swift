@@ -1,5 +1,5 @@
 import Budgets
-import Concurrency
+package import Concurrency
 
 /// The limits of a hasher.
 package struct PasswordHasherOptions: Sendable {
@@ -11,9 +11,9 @@ package struct PasswordHasherOptions: Sendable {
     /// At cost 12, each takes a quarter of a second. Networks take turns. So a network waits for as many turns as there are networks that wait, up to ``maxWait``.
     var waitingPerThread = 384
     /// How much of it may be one network's.
-    var waitingPerNetworkAndThread = 28
+    package var waitingPerNetworkAndThread = 28
     /// How much of that may be for one account.
-    var waitingPerAccountAndThread = 24
+    package var waitingPerAccountAndThread = 24
 
     /// How long work may wait for its turn.
     ///
@@ -21,7 +21,7 @@ package struct PasswordHasherOptions: Sendable {
     var maxWait: Duration = .seconds(8)
 
     /// The clock for that wait.
-    var clock: any MonotonicClock = ContinuousClock()
+    package var clock: any MonotonicClock = ContinuousClock()
 
     /// Called for each hash, on the thread that is about to compute it.
     var willCompute: BCrypt.Observer = { _ in }

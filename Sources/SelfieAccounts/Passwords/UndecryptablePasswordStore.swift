@@ -1,9 +1,13 @@
 import AESCrypt
-import Postgres
+package import Postgres
 
 /// The table `undecryptable_passwords`: how often clients sent passwords that can't be decrypted, for each day and reason.
-struct UndecryptablePasswordStore: Sendable {
+package struct UndecryptablePasswordStore: Sendable {
     let postgres: PostgresClient
+
+    package init(postgres: PostgresClient) {
+        self.postgres = postgres
+    }
 
     /// How many days the counts are kept.
     static let maxDays = 30
@@ -26,7 +30,7 @@ struct UndecryptablePasswordStore: Sendable {
     /// Removes counts that are too old.
     ///
     /// - Throws: `PostgresError`.
-    func removeOld() async throws {
+    package func removeOld() async throws {
         try await postgres.write(
             "DELETE FROM undecryptable_passwords WHERE last_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(Self.maxDays)::integer)"
         )

@@ -5,6 +5,10 @@ import JSON
 package struct InvalidInput: Error, Equatable {
     /// At least one.
     package let validationErrors: [ValidationError]
+
+    package init(validationErrors: [ValidationError]) {
+        self.validationErrors = validationErrors
+    }
 }
 
 /// A rule that is broken.
@@ -42,7 +46,7 @@ package struct ValidationError: Sendable, Equatable {
         case unknown
     }
 
-    init(_ field: Field, _ reason: Reason) {
+    package init(_ field: Field, _ reason: Reason) {
         self.field = field
         self.reason = reason
     }
@@ -59,7 +63,7 @@ package struct ValidationError: Sendable, Equatable {
     ///   - field: Its field.
     ///   - mayHaveLines: Whether it may have line breaks and tabs.
     /// - Returns: The rules that it breaks.
-    static func all(of text: String, _ field: Field, mayHaveLines: Bool = false) -> [ValidationError] {
+    package static func all(of text: String, _ field: Field, mayHaveLines: Bool = false) -> [ValidationError] {
         var errors: [ValidationError] = []
         let isRefused: (Unicode.Scalar) -> Bool = { scalar in
             scalar.isControl && !(mayHaveLines && ["\n", "\r", "\t"].contains(scalar))

@@ -1,4 +1,4 @@
-import Postgres
+package import Postgres
 
 /// A user's photos in numbers.
 package struct PhotoLibrary: Sendable, Equatable {
@@ -23,12 +23,12 @@ extension PhotoLibrary {
     /// The columns that this is made of, of `sessions` and `photo_libraries`.
     ///
     /// A user without photos may have no row in the latter.
-    static let columns = """
+    package static let columns = """
         sessions.user_id, coalesce(photo_libraries.version, 0) AS version,
         coalesce(photo_libraries.changed_at, 0) AS changed_at, coalesce(url_series, 0) AS url_series
         """
 
-    init(_ row: PostgresRow) throws {
+    package init(_ row: PostgresRow) throws {
         userID = try row.decode("user_id")
         version = Version(number: try row.decode("version"), changedAt: try row.decode("changed_at"))
         urlSeries = try row.decode("url_series")

@@ -6,7 +6,7 @@ import Secrets
 package struct Session: Sendable {
     package let id: Int
     /// The id of its user that other members see.
-    let memberID: String
+    package let memberID: String
     /// What the user's photos come to.
     package let library: PhotoLibrary
     let expiry: Date

@@ -179,7 +179,7 @@ package struct SessionStore: Sendable {
     ///   - sessionID: The session of the request; nil when there is none.
     ///   - connection: A connection in a transaction that has locked the user. Roll it back when this throws.
     /// - Throws: `SessionError.ended` when that session has ended meanwhile, `PostgresError`.
-    static func endAll(ofUser userID: Int, by sessionID: Int?, on connection: PostgresConnection) async throws {
+    package static func endAll(ofUser userID: Int, by sessionID: Int?, on connection: PostgresConnection) async throws {
         if let sessionID {
             let count = try await connection.execute(
                 "DELETE FROM sessions WHERE id = \(sessionID) AND user_id = \(userID)"
@@ -215,7 +215,7 @@ package struct SessionStore: Sendable {
     /// Until then, their clients are told that they expired.
     ///
     /// - Throws: `PostgresError`.
-    func removeExpired() async throws {
+    package func removeExpired() async throws {
         try await postgres.writeInBatches { rowCount in
             """
             DELETE FROM sessions WHERE id IN (

@@ -29,7 +29,7 @@ package final class SessionUseRecorder: Sendable {
     }
 
     /// Remembers that a session was used just now.
-    func note(_ sessionID: Int) {
+    package func note(_ sessionID: Int) {
         used.withLock { used in
             if used.count < Self.maxCount { used.insert(sessionID) }
         }

@@ -1,11 +1,11 @@
 import CoreMetrics
 import HTTPConnection
 import ObjectStore
+import SelfieAccounts
 import SelfieConfiguration
-import SelfieAccounts
-import SelfieAccounts
-import SelfieAccounts
 import SelfieCore
+import SelfiePhotos
+import SelfieRecords
 import Synchronization
 
 /// Reads the metrics that are known only when somebody asks.

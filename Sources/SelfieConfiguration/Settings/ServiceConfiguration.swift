@@ -3,15 +3,9 @@ package import Logging
 package import Postgres
 package import S3
 package import SelfieAccounts
-package import SelfieAccounts
-package import SelfieAccounts
 package import SelfieCore
 package import SelfiePhotos
-package import SelfieRecords
-package import SelfiePhotos
-package import SelfieRecords
-package import SelfiePhotos
-package import SelfieRecords
+import SelfieRecords
 
 /// The checked settings of the service.
 package struct ServiceConfiguration: Sendable {

@@ -4,7 +4,7 @@ import FoundationEssentials
 import Logging
 import NIOCore
 package import Postgres
-package import SelfieAccounts
+import SelfieAccounts
 package import SelfiePhotos
 
 /// Reads settings one by one, and collects those that are missing or malformed.

@@ -1,6 +1,6 @@
 import Postgres
 package import RecordSchema
-package import SelfieAccounts
+import SelfieAccounts
 package import SelfieRecords
 
 extension Administration {

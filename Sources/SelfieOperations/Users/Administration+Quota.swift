@@ -1,4 +1,4 @@
-package import SelfieAccounts
+import SelfieAccounts
 package import SelfiePhotos
 
 /// What a user has, and may have.

@@ -1,17 +1,17 @@
-import Postgres
+package import Postgres
 
 /// The lock between those who apply a schema and those who write by one.
 ///
 /// It is the first lock of each transaction. Whoever applies a schema locks records before photos and streams, and all of those
 /// in no order.
-enum SchemaLock {
+package enum SchemaLock {
     /// Waits until no schema is being applied, and keeps others from it until the end of the transaction.
     ///
     /// A transaction that writes records or removes photos does this first.
     ///
     /// - Parameter connection: In a transaction.
     /// - Throws: `PostgresError`.
-    static func share(on connection: PostgresConnection) async throws {
+    package static func share(on connection: PostgresConnection) async throws {
         try await connection.execute("LOCK TABLE records IN ROW EXCLUSIVE MODE")
     }
 
@@ -19,7 +19,7 @@ enum SchemaLock {
     ///
     /// - Parameter connection: In a transaction.
     /// - Throws: ``SchemaLockTaken`` while a schema is being applied, `PostgresError`.
-    static func shareAtOnce(on connection: PostgresConnection) async throws {
+    package static func shareAtOnce(on connection: PostgresConnection) async throws {
         do {
             try await connection.execute("LOCK TABLE records IN ROW EXCLUSIVE MODE NOWAIT")
         } catch  where error.sqlState == .lockNotAvailable {
@@ -31,7 +31,7 @@ enum SchemaLock {
     ///
     /// - Parameter connection: In a transaction.
     /// - Throws: `PostgresError`.
-    static func takeAlone(on connection: PostgresConnection) async throws {
+    package static func takeAlone(on connection: PostgresConnection) async throws {
         // The locks come in the order of names, in which nobody else takes more than one of them.
         try await connection.execute("LOCK TABLE records IN EXCLUSIVE MODE")
         try await connection.execute("LOCK TABLE schema_definitions IN EXCLUSIVE MODE")
@@ -39,4 +39,4 @@ enum SchemaLock {
 }
 
 /// A schema is being applied.
-struct SchemaLockTaken: Error {}
+package struct SchemaLockTaken: Error {}

@@ -2,7 +2,7 @@ import Budgets
 import FoundationEssentials
 import Postgres
 import RecordSchema
-package import SelfieAccounts
+import SelfieAccounts
 
 /// One client that follows changes.
 ///
@@ -171,9 +171,9 @@ package final class ChangeFollower {
             return batch
         }
         let userID = listener.reader.userID
-        let turn = try await parts.hub.readings.enter(FairLine.Claimant(group: "\(userID)", member: ""))
+        let turn = try await parts.hub.readings.acquire(for: FairSemaphore.Caller(group: "\(userID)"))
         defer { withExtendedLifetime(turn) {} }
-        // The line may have been long.
+        // The wait may have been long.
         if listener.news.isStopping { return nil }
         wakeTime = listener.takeAll()
         // In a task of its own, whose memory goes when it ends: the follower waits for hours.

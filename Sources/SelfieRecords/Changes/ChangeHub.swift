@@ -2,8 +2,8 @@ import Budgets
 import FoundationEssentials
 import OrderedCollections
 import Postgres
+import SelfieAccounts
 import Synchronization
-package import SelfieAccounts
 
 /// The readers of a process who wait for changes, and what wakes them.
 ///

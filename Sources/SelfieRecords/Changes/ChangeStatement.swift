@@ -1,6 +1,6 @@
 import Postgres
 import RecordSchema
-package import SelfiePhotos
+import SelfiePhotos
 
 /// The statement that reads changes: it walks along streams, from a number in each.
 struct ChangeStatement {

@@ -2,8 +2,8 @@ import Algorithms
 import FoundationEssentials
 import Postgres
 import RecordSchema
-package import SelfieAccounts
-package import SelfiePhotos
+import SelfieAccounts
+import SelfiePhotos
 
 /// Reads changes from the grants.
 package struct ChangeStore: Sendable {

@@ -1,5 +1,5 @@
 import OrderedCollections
-package import SelfieAccounts
+import SelfieAccounts
 
 /// The readers of a process, which streams they follow, and which of these streams are to be read.
 struct FollowedStreams {

@@ -1,11 +1,16 @@
-import Postgres
+package import Postgres
 package import SelfieAccounts
-package import SelfiePhotos
+import SelfiePhotos
 
 /// Removes records that have ended, and what is left of deleted ones.
-struct RecordCleaning: Sendable {
+package struct RecordCleaning: Sendable {
     let postgres: PostgresClient
     let notifier: ChangeNotifier?
+
+    package init(postgres: PostgresClient, notifier: ChangeNotifier?) {
+        self.postgres = postgres
+        self.notifier = notifier
+    }
 
     /// How long a deleted record is remembered.
     static let forgettingDays = 30
@@ -13,7 +18,7 @@ struct RecordCleaning: Sendable {
     /// Deletes records that have expired, as their readers may see.
     ///
     /// - Throws: `PostgresError`.
-    func removeExpired() async throws {
+    package func removeExpired() async throws {
         let removal = RemoveRecords(
             postgres: postgres,
             schemas: SchemaCache(store: SchemaStore(postgres: postgres)),
@@ -37,7 +42,7 @@ struct RecordCleaning: Sendable {
     /// From then on they count for their owners no more.
     ///
     /// - Throws: `PostgresError`.
-    func forgetDeleted() async throws {
+    package func forgetDeleted() async throws {
         while try await forgetSomeDeleted() {}
         try await postgres.writeInBatches { StreamTable.removalOfUnusedAuthors(rowCount: $0) }
     }
@@ -77,7 +82,7 @@ struct RecordCleaning: Sendable {
     /// Forgets what ended long ago, and notes up to which number each stream has forgotten.
     ///
     /// - Throws: `PostgresError`.
-    func forgetEnded() async throws {
+    package func forgetEnded() async throws {
         while try await forgetSomeEnded() {}
     }
 

@@ -1,10 +1,10 @@
-import Postgres
+package import Postgres
 import RecordSchema
 
 /// The table `records` and what hangs on it: `record_index`, `record_references` and `photo_references`.
 ///
 /// These are parts of the statements that write them.
-enum RecordTable {
+package enum RecordTable {
     /// A record as it is to be.
     struct Row {
         let key: Int
@@ -190,7 +190,7 @@ enum RecordTable {
     }
 
     /// Removes some of a stream's values of indexed fields.
-    static func indexRemoval(ofStream stream: Int, rowCount: Int) -> PostgresQuery {
+    package static func indexRemoval(ofStream stream: Int, rowCount: Int) -> PostgresQuery {
         """
         DELETE FROM record_index WHERE (stream_id, collection_id, field, value, record_key) IN (
             SELECT stream_id, collection_id, field, value, record_key FROM record_index

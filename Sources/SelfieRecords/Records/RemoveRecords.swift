@@ -1,13 +1,19 @@
-import Postgres
+package import Postgres
 package import SelfieAccounts
 
 /// Deletes records that their readers have not asked to delete: they have expired, or their owner leaves.
 ///
 /// What refers to them keeps their ids.
-struct RemoveRecords: Sendable {
+package struct RemoveRecords: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
     let notifier: ChangeNotifier?
+
+    package init(postgres: PostgresClient, schemas: SchemaCache, notifier: ChangeNotifier?) {
+        self.postgres = postgres
+        self.schemas = schemas
+        self.notifier = notifier
+    }
 
     /// The most records of a transaction.
     static let batchSize = 100
@@ -27,12 +33,12 @@ struct RemoveRecords: Sendable {
     }
 
     /// The keys of at most `batchSize` of these records.
-    func keys(ofUser userID: Int) async throws -> [Int] {
+    package func keys(ofUser userID: Int) async throws -> [Int] {
         try await postgres.read(Self.ofUser(userID, rowCount: Self.batchSize)).map { try $0.decode("key") }
     }
 
     /// Whether there are any of these records.
-    static func areThere(ofUser userID: Int, on connection: PostgresConnection) async throws -> Bool {
+    package static func areThere(ofUser userID: Int, on connection: PostgresConnection) async throws -> Bool {
         try await !connection.query(ofUser(userID, rowCount: 1)).isEmpty
     }
 
@@ -44,7 +50,7 @@ struct RemoveRecords: Sendable {
     /// - Returns: How many were deleted.
     /// - Throws: `PostgresError`.
     @discardableResult
-    func callAsFunction(keys: [Int], areExpired: Bool) async throws -> Int {
+    package func callAsFunction(keys: [Int], areExpired: Bool) async throws -> Int {
         let (count, streams) = try await RecordTransaction.run(on: postgres, schemas) { transaction in
             let schema = transaction.schema
             let parents = try await transaction.parents(naming: "key = ANY(\(keys))")

@@ -1,12 +1,12 @@
 import Postgres
 import RecordSchema
-package import SelfieAccounts
-package import SelfiePhotos
+import SelfieAccounts
+import SelfiePhotos
 
 /// Shows the readers of records that a photo of these was deleted.
 ///
 /// The record's data stays. It has a new version, and its readers' streams show it with the photos that are left.
-struct ReportPhotoLosses: Sendable {
+package struct ReportPhotoLosses: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
     let notifier: ChangeNotifier?
@@ -19,7 +19,7 @@ struct ReportPhotoLosses: Sendable {
     /// While a schema is being applied, nothing is done: the next sweep is soon.
     ///
     /// - Throws: `PostgresError`, `InvalidSchema`.
-    func callAsFunction() async throws {
+    package func callAsFunction() async throws {
         do { try await reportAll() } catch is SchemaLockTaken {}
     }
 

@@ -1,7 +1,7 @@
 package import Postgres
 import RecordSchema
 package import SelfieAccounts
-package import SelfiePhotos
+import SelfiePhotos
 
 /// Shows who has a role, and gives and takes roles.
 package struct ManageRoles: Sendable {

@@ -1,6 +1,6 @@
 package import FoundationEssentials
 package import Postgres
-package import SelfieAccounts
+import SelfieAccounts
 
 /// The tables `roles` and `role_members`.
 package struct RoleStore: Sendable {

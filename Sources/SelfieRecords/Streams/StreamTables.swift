@@ -1,10 +1,10 @@
-import Postgres
+package import Postgres
 import RecordSchema
 
 /// The tables `streams` and `stream_authors`: parts of the statements that write them.
 ///
 /// A trigger adds and removes the streams of users. Others number the changes of photos.
-enum StreamTable {
+package enum StreamTable {
     /// The counters of a stream, or what is added to them.
     struct Row: Sendable, Equatable {
         let id: Int
@@ -38,7 +38,7 @@ enum StreamTable {
     }
 
     /// Locks the stream of a user who leaves, which also waits for those who refer to it.
-    static func lockingForRemoval(ofUser userID: Int) -> PostgresQuery {
+    package static func lockingForRemoval(ofUser userID: Int) -> PostgresQuery {
         "SELECT id FROM streams WHERE user_id = \(userID) FOR UPDATE"
     }
 
@@ -131,7 +131,7 @@ enum StreamTable {
 /// The table `grants`: parts of the statements that write it.
 ///
 /// Triggers write the grants of photos, in the collection 0.
-enum GrantTable {
+package enum GrantTable {
     /// A grant as it is to be.
     struct Row: Equatable {
         let collectionID: Int
@@ -183,7 +183,7 @@ enum GrantTable {
     }
 
     /// Removes some grants of a stream.
-    static func removal(ofStream stream: PostgresQuery, rowCount: Int) -> PostgresQuery {
+    package static func removal(ofStream stream: PostgresQuery, rowCount: Int) -> PostgresQuery {
         """
         DELETE FROM grants WHERE (collection_id, record_key, stream_id) IN (
             SELECT collection_id, record_key, stream_id FROM grants WHERE stream_id = (\(part: stream)) LIMIT \(rowCount)

@@ -3,6 +3,7 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import SelfieAccounts
+import SelfieCore
 
 /// Reads the requests of calls about accounts, and does what they ask for.
 ///
@@ -76,7 +77,9 @@ struct AccountRequests: Sendable {
         _ context: ServiceRequestContext
     ) async throws -> (user: User, issued: IssuedToken) {
         let attempt = try await attempt(request, context, needsPassword: true)
-        guard let (user, issued) = try await parts.useCases.accounts.signIn(attempt) else { throw Self.wrongCredentials }
+        guard let (user, issued) = try await parts.useCases.accounts.signIn(attempt) else {
+            throw Self.wrongCredentials
+        }
         context.notes.note(userID: user.id)
         return (user, issued)
     }
@@ -84,7 +87,9 @@ struct AccountRequests: Sendable {
     /// Begins a session as `get_token` does, which may need no password.
     func getToken(_ request: Request, _ context: ServiceRequestContext) async throws -> IssuedToken {
         let attempt = try await attempt(request, context, needsPassword: parts.useCases.accounts.getToken.needsPassword)
-        guard let (user, issued) = try await parts.useCases.accounts.getToken(attempt) else { throw Self.wrongCredentials }
+        guard let (user, issued) = try await parts.useCases.accounts.getToken(attempt) else {
+            throw Self.wrongCredentials
+        }
         context.notes.note(userID: user.id)
         return issued
     }

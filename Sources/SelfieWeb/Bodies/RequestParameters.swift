@@ -4,6 +4,7 @@ import Hummingbird
 import JSON
 import Multipart
 import NIOCore
+import SelfieAccounts
 import SelfieCore
 
 /// The parameters of a request's query and body.

@@ -5,6 +5,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import SelfieAccounts
+import SelfieCore
 import SelfieRecords
 
 /// What has changed: as a page, at once or as soon as there is something, and as a stream of events.

@@ -2,6 +2,7 @@ import AESCrypt
 package import FoundationEssentials
 package import Logging
 package import ObjectStore
+import SelfieAccounts
 package import SelfieCore
 package import Traces
 

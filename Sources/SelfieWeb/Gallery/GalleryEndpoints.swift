@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import SelfieAccounts
+import SelfieCore
 import SelfieRecords
 
 /// The calls of the gallery's pages.
@@ -160,7 +161,9 @@ struct GalleryEndpoints: EndpointGroup {
     @Sendable
     private func handleAccount(request: Request, context: SessionRequestContext) async throws -> Response {
         let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
-        guard let user = try await parts.useCases.accounts.users.find(id: session.userID) else { throw SessionError.ended }
+        guard let user = try await parts.useCases.accounts.users.find(id: session.userID) else {
+            throw SessionError.ended
+        }
         return Self.response(of: user)
     }
 

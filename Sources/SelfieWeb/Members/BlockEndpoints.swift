@@ -3,6 +3,8 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import SelfieAccounts
+import SelfieCore
+import SelfieRecords
 
 /// The members from whom a user wants no records.
 struct BlockEndpoints: EndpointGroup {
@@ -78,13 +80,19 @@ struct BlockEndpoints: EndpointGroup {
 
     @Sendable
     private func handleBlock(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await parts.useCases.accounts.blocks.block(try Self.memberID(context), by: try await changer(request, context))
+        try await parts.useCases.accounts.blocks.block(
+            try Self.memberID(context),
+            by: try await changer(request, context)
+        )
         return .message(Self.blocked)
     }
 
     @Sendable
     private func handleUnblock(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await parts.useCases.accounts.blocks.unblock(try Self.memberID(context), by: try await changer(request, context))
+        try await parts.useCases.accounts.blocks.unblock(
+            try Self.memberID(context),
+            by: try await changer(request, context)
+        )
         return .message(Self.unblocked)
     }
 

@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import SelfieAccounts
+import SelfieCore
 
 /// The directory of all members.
 struct DirectoryEndpoints: EndpointGroup {

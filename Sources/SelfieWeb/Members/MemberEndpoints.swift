@@ -2,6 +2,7 @@ import FoundationEssentials
 import Hummingbird
 import JSON
 import SelfieAccounts
+import SelfieCore
 import SelfieRecords
 
 /// A user's own profile.
@@ -59,7 +60,10 @@ struct MemberEndpoints: EndpointGroup {
         guard case .object(let change) = body else { throw ServiceError.jsonNotAnObject }
         let source = parts.sources.source(of: request, context: context)
         try await parts.useCases.records.countRecordWrites(by: session.userID, from: source)
-        let profile = try await parts.useCases.accounts.members.change(profileOfUser: session.userID, by: ProfileChange(change))
+        let profile = try await parts.useCases.accounts.members.change(
+            profileOfUser: session.userID,
+            by: ProfileChange(change)
+        )
         return response(profile, at: date, to: request, of: session)
     }
 

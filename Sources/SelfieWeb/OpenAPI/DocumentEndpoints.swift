@@ -3,6 +3,7 @@ import Hummingbird
 import JSON
 import RecordSchema
 import SelfieCore
+import SelfieRecords
 
 /// The API's description, for programs and for people.
 struct DocumentEndpoints: EndpointGroup {

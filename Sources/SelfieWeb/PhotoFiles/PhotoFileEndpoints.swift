@@ -6,7 +6,9 @@ import Hummingbird
 import Logging
 import ObjectStore
 import SelfieAccounts
+import SelfieCore
 import SelfiePhotos
+import SelfieRecords
 
 /// Photos' bytes, for anybody with a signed URL: the signature is the permission.
 struct PhotoFileEndpoints: EndpointGroup {
@@ -94,7 +96,11 @@ struct PhotoFileEndpoints: EndpointGroup {
         var permits: [Permit<String>] = []
         if photo.contentType == nil {
             permits = try acquire(for: address)
-            let described = try await parts.useCases.photos.describePhoto(photo, isKept: !isHead, logger: context.logger)
+            let described = try await parts.useCases.photos.describePhoto(
+                photo,
+                isKept: !isHead,
+                logger: context.logger
+            )
             guard let described else { throw Self.missingObject(context) }
             photo = described
         }

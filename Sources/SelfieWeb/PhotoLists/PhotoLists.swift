@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 import SelfieAccounts
+import SelfieCore
 import SelfiePhotos
 
 /// Makes the bodies of lists from rows.

@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import ObjectStore
 import SelfieAccounts
+import SelfieCore
 import SelfiePhotos
 
 /// Photos.

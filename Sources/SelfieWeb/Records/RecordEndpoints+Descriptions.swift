@@ -2,6 +2,7 @@ import Encodings
 import HTTPTypes
 import JSON
 import RecordSchema
+import SelfieAccounts
 import SelfieRecords
 
 extension RecordEndpoints {

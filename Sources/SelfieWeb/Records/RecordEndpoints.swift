@@ -8,6 +8,7 @@ import Hummingbird
 import JSON
 import RecordSchema
 import SelfieAccounts
+import SelfieCore
 import SelfieRecords
 
 /// Records: JSON objects in the collections that the operator describes.

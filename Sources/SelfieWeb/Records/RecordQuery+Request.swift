@@ -2,6 +2,7 @@ import Hummingbird
 import JSON
 import OrderedCollections
 import RecordSchema
+import SelfieAccounts
 import SelfieRecords
 
 extension RecordQuery {

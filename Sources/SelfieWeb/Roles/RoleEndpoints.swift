@@ -4,6 +4,7 @@ import Hummingbird
 import JSON
 import RecordSchema
 import SelfieAccounts
+import SelfieCore
 import SelfieRecords
 
 /// The members of roles, for those who manage them.

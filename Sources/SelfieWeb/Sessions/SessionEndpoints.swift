@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import SelfieAccounts
+import SelfieCore
 
 /// A user's open sessions, and how to end them.
 struct SessionEndpoints: EndpointGroup {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import JSON
 import SelfieAccounts
-import SelfieRecords
 import SelfieOperations
+import SelfieRecords
 
 struct Changes: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

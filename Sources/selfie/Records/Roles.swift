@@ -1,6 +1,6 @@
 import ArgumentParser
-import SelfieRecords
 import SelfieOperations
+import SelfieRecords
 
 struct Roles: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -3,8 +3,8 @@ import FoundationEssentials
 import JSON
 import RecordSchema
 import SelfieConfiguration
-import SelfieRecords
 import SelfieOperations
+import SelfieRecords
 
 struct SchemaCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

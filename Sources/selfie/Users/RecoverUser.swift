@@ -1,7 +1,7 @@
 import ArgumentParser
 import Secrets
-import SelfieConfiguration
 import SelfieAccounts
+import SelfieConfiguration
 import SelfieOperations
 
 struct UserPassword: AsyncParsableCommand {

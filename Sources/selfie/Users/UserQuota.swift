@@ -1,8 +1,8 @@
 import ArgumentParser
-import SelfieConfiguration
 import SelfieAccounts
-import SelfiePhotos
+import SelfieConfiguration
 import SelfieOperations
+import SelfiePhotos
 
 struct UserQuota: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -8,8 +8,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import SelfieApp
 @testable import SelfieAccounts
+@testable import SelfieApp
 
 /// What an attempt costs must not tell whether an account exists, nor how it is kept.
 @Suite("No oracle", .timeLimit(.minutes(2)))

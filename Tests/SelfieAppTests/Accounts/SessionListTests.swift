@@ -7,8 +7,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import SelfieApp
 @testable import SelfieAccounts
+@testable import SelfieApp
 
 @Suite("Sessions that people see and end", .timeLimit(.minutes(2)))
 struct SessionListTests {

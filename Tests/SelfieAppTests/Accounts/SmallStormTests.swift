@@ -1,6 +1,7 @@
 import ConnectionTestSupport
 import Foundation
 import Postgres
+import SelfieAccounts
 import ServerProcesses
 import ServiceTestSupport
 import TestSupport

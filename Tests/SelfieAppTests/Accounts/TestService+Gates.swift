@@ -9,10 +9,10 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import SelfieApp
 @testable import SelfieAccounts
-@testable import SelfiePhotos
+@testable import SelfieApp
 @testable import SelfieOperations
+@testable import SelfiePhotos
 
 extension SelfieService {
     /// Lets statements and callers wait for as long as a test holds them up.

@@ -2,6 +2,7 @@ import Concurrency
 import ConnectionTestSupport
 import Foundation
 import Postgres
+import SelfieAccounts
 import ServerProcesses
 import ServiceTestSupport
 import Synchronization

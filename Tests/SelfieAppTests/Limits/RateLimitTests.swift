@@ -6,8 +6,8 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@testable import SelfieApp
 @testable import SelfieAccounts
+@testable import SelfieApp
 
 @Suite("Limits of what may be done how often", .timeLimit(.minutes(3)))
 struct RateLimitTests {

@@ -2,6 +2,7 @@ import ConnectionTestSupport
 import Foundation
 import Postgres
 import SelfieCore
+import SelfieRecords
 import ServerProcesses
 import ServiceTestSupport
 import Synchronization

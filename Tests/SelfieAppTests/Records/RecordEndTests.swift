@@ -8,10 +8,8 @@ import TestSupport
 import Testing
 
 @testable import SelfieCore
-@testable import SelfieRecords
-@testable import SelfieRecords
-@testable import SelfieRecords
 @testable import SelfieOperations
+@testable import SelfieRecords
 
 /// How records end: with their accounts, by themselves, and after long.
 @Suite("Ends of records", .timeLimit(.minutes(3)))

@@ -12,8 +12,8 @@ import Testing
 
 @testable import ObjectStore
 @testable import SelfieConfiguration
-@testable import SelfiePhotos
 @testable import SelfieOperations
+@testable import SelfiePhotos
 
 @Suite("Photos copied from one store to the other", .timeLimit(.minutes(3)))
 struct CopyTests {

@@ -4,8 +4,8 @@ import Logging
 import Postgres
 import S3TestSupport
 import SelfieConfiguration
-import SelfiePhotos
 import SelfieOperations
+import SelfiePhotos
 import ServiceTestSupport
 import TestSupport
 import Testing

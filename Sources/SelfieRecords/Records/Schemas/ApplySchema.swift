@@ -2,7 +2,7 @@ import Encodings
 import JSON
 package import Postgres
 package import RecordSchema
-package import SelfiePhotos
+import SelfiePhotos
 
 /// Replaces the schema of a database: all of it, or nothing.
 package struct ApplySchema: Sendable {

@@ -9,7 +9,7 @@ package final class SchemaCache: Sendable {
 
     private static let maxAttempts = 5
 
-    init(store: SchemaStore) {
+    package init(store: SchemaStore) {
         self.store = store
     }
 

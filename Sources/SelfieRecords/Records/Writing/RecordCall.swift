@@ -2,8 +2,8 @@ import JSON
 import OrderedCollections
 import Postgres
 import RecordSchema
-package import SelfieAccounts
-package import SelfiePhotos
+import SelfieAccounts
+import SelfiePhotos
 
 /// A call that writes records, prepared by one schema.
 struct RecordCall {

@@ -1,6 +1,6 @@
 import Postgres
 import RecordSchema
-package import SelfiePhotos
+import SelfiePhotos
 
 extension RecordTransaction {
     /// A record's row after the call.

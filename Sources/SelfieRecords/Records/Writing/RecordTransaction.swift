@@ -1,7 +1,7 @@
 import Postgres
 import RecordSchema
-package import SelfieAccounts
-package import SelfiePhotos
+import SelfieAccounts
+import SelfiePhotos
 
 /// The statements of a transaction that writes records: what is read and locked before somebody decides.
 ///

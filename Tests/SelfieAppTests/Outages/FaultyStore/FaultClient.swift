@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import Postgres
+import SelfieAccounts
 import ServiceTestSupport
 import Testing
 

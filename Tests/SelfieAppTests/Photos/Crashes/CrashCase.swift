@@ -8,11 +8,7 @@ import Testing
 
 @testable import ObjectStore
 @testable import SelfieAccounts
-@testable import SelfieAccounts
-@testable import SelfieAccounts
 @testable import SelfieCore
-@testable import SelfiePhotos
-@testable import SelfiePhotos
 @testable import SelfiePhotos
 
 /// Something that a process does, which may come to an end in its middle.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import SelfieAccounts
 import Testing
 
 @testable import SelfieRecords

@@ -15,8 +15,8 @@ struct ChangeHubTests {
             try await TestCluster.withClient(url) { postgres in
                 let follow = FollowChanges(postgres: postgres)
                 let line = follow.hub.readings
-                var held: [Place] = []
-                for _ in 0..<2 { held.append(try await line.enter(FairLine.Claimant(group: "1", member: ""))) }
+                var held: [FairSemaphore.Permit] = []
+                for _ in 0..<2 { held.append(try await line.acquire(for: FairSemaphore.Caller(group: "1"))) }
                 let (order, turns) = AsyncStream.makeStream(of: Int.self)
                 let users = [1, 1, 1, 1, 2]
                 var tasks: [Task<Void, any Error>] = []
