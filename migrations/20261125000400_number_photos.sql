@@ -7,8 +7,6 @@ LOCK TABLE photos IN SHARE ROW EXCLUSIVE MODE;
 -- When the version was last changed, in microseconds since 1970. It is never below the time, so that no version comes
 -- twice after a backup was restored.
 ALTER TABLE photo_libraries ADD COLUMN changed_at bigint NOT NULL DEFAULT 0;
--- The number up to which changes that are long past were forgotten.
-ALTER TABLE streams ADD COLUMN forgotten_seq bigint NOT NULL DEFAULT 0;
 
 INSERT INTO grants (stream_id, collection_id, record_key, rights, seq, shown_seq, random_id)
 SELECT stream_id, 0, photo_id, 1, number, number, random_id FROM (
@@ -26,11 +24,10 @@ UPDATE photo_libraries SET changed_at = version, version = coalesce(
         WHERE streams.user_id = photo_libraries.user_id AND grants.collection_id = 0), 0
 );
 
+-- Their functions stay, since the way back needs them.
 DROP TRIGGER photos_removed ON photos;
 DROP TRIGGER photos_changed ON photos;
 DROP TRIGGER photos_added ON photos;
-DROP FUNCTION count_photos();
-DROP FUNCTION change_photo_library(integer, bigint, bigint);
 
 -- Counts a user's photos, and numbers those whose list changed. The library is locked before the stream, as everywhere.
 CREATE FUNCTION change_photo_library(integer, bigint, bigint, bigint[], text[], boolean[]) RETURNS void
@@ -67,7 +64,7 @@ END
 $$;
 
 -- Libraries are changed in the order of their users, so that two statements never wait for each other.
-CREATE FUNCTION count_photos() RETURNS trigger LANGUAGE plpgsql AS $$
+CREATE FUNCTION number_photos() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     change record;
 BEGIN
@@ -118,66 +115,22 @@ END
 $$;
 
 CREATE TRIGGER photos_added AFTER INSERT ON photos REFERENCING NEW TABLE AS added
-    FOR EACH STATEMENT EXECUTE FUNCTION count_photos();
+    FOR EACH STATEMENT EXECUTE FUNCTION number_photos();
 CREATE TRIGGER photos_changed AFTER UPDATE ON photos REFERENCING OLD TABLE AS removed NEW TABLE AS added
-    FOR EACH STATEMENT EXECUTE FUNCTION count_photos();
+    FOR EACH STATEMENT EXECUTE FUNCTION number_photos();
 CREATE TRIGGER photos_removed AFTER DELETE ON photos REFERENCING OLD TABLE AS removed
-    FOR EACH STATEMENT EXECUTE FUNCTION count_photos();
+    FOR EACH STATEMENT EXECUTE FUNCTION number_photos();
 
 -- migrate:down
 DROP TRIGGER photos_removed ON photos;
 DROP TRIGGER photos_changed ON photos;
 DROP TRIGGER photos_added ON photos;
-DROP FUNCTION count_photos();
+DROP FUNCTION number_photos();
 DROP FUNCTION change_photo_library(integer, bigint, bigint, bigint[], text[], boolean[]);
 
 UPDATE photo_libraries SET version = next_version(greatest(version, changed_at));
 DELETE FROM grants WHERE collection_id = 0;
-ALTER TABLE streams DROP COLUMN forgotten_seq;
 ALTER TABLE photo_libraries DROP COLUMN changed_at;
-
-CREATE FUNCTION change_photo_library(integer, bigint, bigint) RETURNS void LANGUAGE sql AS $$
-    INSERT INTO photo_libraries AS library (user_id, version, photo_count, byte_count)
-    VALUES ($1, next_version(0), $2, $3)
-    ON CONFLICT (user_id) DO UPDATE SET
-        version = next_version(library.version),
-        photo_count = library.photo_count + excluded.photo_count,
-        byte_count = library.byte_count + excluded.byte_count
-$$;
-
--- Libraries are changed in the order of their users, so that two statements never wait for each other.
-CREATE FUNCTION count_photos() RETURNS trigger LANGUAGE plpgsql AS $$
-DECLARE
-    change record;
-BEGIN
-    IF TG_OP = 'INSERT' THEN
-        FOR change IN
-            SELECT user_id, count(*) AS photos, coalesce(sum(byte_count), 0)::bigint AS bytes
-            FROM added WHERE state = 'ready' GROUP BY user_id ORDER BY user_id
-        LOOP
-            PERFORM change_photo_library(change.user_id, change.photos, change.bytes);
-        END LOOP;
-    ELSIF TG_OP = 'DELETE' THEN
-        FOR change IN
-            SELECT user_id, -count(*) AS photos, -coalesce(sum(byte_count), 0)::bigint AS bytes
-            FROM removed WHERE state = 'ready' GROUP BY user_id ORDER BY user_id
-        LOOP
-            PERFORM change_photo_library(change.user_id, change.photos, change.bytes);
-        END LOOP;
-    ELSE
-        FOR change IN
-            SELECT user_id, sum(sign)::bigint AS photos, coalesce(sum(sign * byte_count), 0)::bigint AS bytes
-            FROM (
-                SELECT user_id, byte_count, 1 AS sign FROM added WHERE state = 'ready'
-                UNION ALL SELECT user_id, byte_count, -1 FROM removed WHERE state = 'ready'
-            ) AS both_states GROUP BY user_id ORDER BY user_id
-        LOOP
-            PERFORM change_photo_library(change.user_id, change.photos, change.bytes);
-        END LOOP;
-    END IF;
-    RETURN NULL;
-END
-$$;
 
 CREATE TRIGGER photos_added AFTER INSERT ON photos REFERENCING NEW TABLE AS added
     FOR EACH STATEMENT EXECUTE FUNCTION count_photos();

@@ -18,6 +18,16 @@ BEGIN
     SELECT id, now() AT TIME ZONE 'UTC' FROM photos
     WHERE id IN (SELECT photo_id FROM dropped) AND state = 'unlisted' ORDER BY id
     ON CONFLICT (photo_id) DO UPDATE SET due_at = excluded.due_at;
+    IF TG_OP = 'DELETE' THEN
+        INSERT INTO photo_losses (record_key, photo_owner_id)
+        SELECT record_key,
+            CASE WHEN count(photo_owner_id) = count(*) AND min(photo_owner_id) = max(photo_owner_id)
+                THEN min(photo_owner_id) END
+        FROM dropped WHERE NOT EXISTS (SELECT FROM photos WHERE photos.id = photo_id)
+        GROUP BY record_key ORDER BY record_key
+        ON CONFLICT (record_key) DO UPDATE SET photo_owner_id =
+            CASE WHEN photo_losses.photo_owner_id = excluded.photo_owner_id THEN excluded.photo_owner_id END;
+    END IF;
     RETURN NULL;
 END
 $$;

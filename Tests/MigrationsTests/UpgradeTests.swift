@@ -50,7 +50,7 @@ struct UpgradeTests {
             _ = try await Self.migrator(url).up()
             try await UpgradeRows.fill(url, at: try #require(Self.versions.last))
             let before = try await Contents(url)
-            let count = Self.versions.filter { $0 > version }.count
+            let count = Self.migrations.count { $0.version > version }
             #expect(try await Self.migrator(url).down(.last(count))?.count == count)
 
             let below = try await Contents(url)
@@ -71,6 +71,25 @@ struct UpgradeTests {
             for (table, rows) in below.tables {
                 #expect(again.rows(of: table, columns: try #require(below.columns[table])) == sorted(rows), "\(table)")
             }
+            try await Self.checkSchema(url)
+        }
+    }
+
+    @Test("A database with tables that were never released is refused, and told the way back")
+    func unreleased() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            _ = try await Self.migrator(url, upTo: "20261127").up()
+            try await TestCluster.withClient(url) { client in
+                try await client.write("INSERT INTO schema_migrations (version) VALUES ('20261126000100')")
+                await #expect {
+                    _ = try await Self.migrator(url).up()
+                } throws: {
+                    "\($0)".contains("never released: 20261126000100.")
+                        && "\($0)".contains("selfie migrate down --to 20261123000200")
+                }
+                try await client.write("DELETE FROM schema_migrations WHERE version = '20261126000100'")
+            }
+            _ = try await Self.migrator(url).up()
             try await Self.checkSchema(url)
         }
     }
