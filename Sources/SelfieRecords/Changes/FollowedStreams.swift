@@ -52,19 +52,18 @@ struct FollowedStreams {
         for stream in listener.streams where batch.end.places[stream] == nil { leave(stream, listener) }
         var missed: Set<Int> = []
         for (stream, place) in batch.end.places {
-            if streams[stream] == nil {
-                streams[stream] = FollowedStream(epoch: batch.end.epoch, end: place.end)
-                // What has changed after the reading, and before now, was noted for nobody.
-                changed[stream] = .now
-            }
-            streams[stream]?.readers.insert(listener)
-            let lead = place.end.number - (streams[stream]?.place.number ?? 0)
-            if lead < 0 { missed.insert(stream) }
-            // Others may still need what comes before, unless that is much.
-            guard lead > ChangeStatement.maxSharedCount else { continue }
-            update(stream) { $0?.restart(at: place.end, epoch: batch.end.epoch) }
+            let followed = streams[stream]
+            streams[stream, default: FollowedStream(epoch: batch.end.epoch, end: place.end)].readers.insert(listener)
+            let number = followed?.place.number ?? 0
+            if number > place.end.number { missed.insert(stream) }
+            // A change between the reading and now was noted for nobody. Others may not have what this reader has.
+            if number < place.end.number || followed?.epoch != batch.end.epoch { noteChange(of: stream) }
         }
         return missed
+    }
+
+    private mutating func noteChange(of stream: Int) {
+        if changed[stream] == nil { changed[stream] = .now }
     }
 
     private mutating func leave(_ stream: Int, _ listener: ChangeListener) {
@@ -88,7 +87,7 @@ struct FollowedStreams {
     mutating func note(_ notification: ChangeNotifier.Notification) -> Set<ChangeListener> {
         switch notification {
         case .stream(let stream):
-            if streams[stream] != nil, changed[stream] == nil { changed[stream] = .now }
+            if streams[stream] != nil { noteChange(of: stream) }
         case .user(let user): return byUser[user] ?? []
         case .everything: compareAllSoon()
         }
@@ -163,7 +162,7 @@ struct FollowedStreams {
                 woken.append((readers, id))
                 update(id) { $0?.append(found.changes[id] ?? [], to: stream.reached, end: stream.end) }
             }
-            if streams[id]?.place.number != stream.end.number, changed[id] == nil { changed[id] = .now }
+            if streams[id]?.place.number != stream.end.number { noteChange(of: id) }
         }
         // Readers who are behind in other streams read by themselves.
         for id in streams.keys where keptBytes > Self.maxKeptBytes && work.streams[id] == nil {

@@ -215,16 +215,29 @@ struct FollowedStreamsTests {
         #expect(other == nil)
     }
 
-    @Test("A reader far ahead takes the stream with it, and others read by themselves; one who is near does not")
-    func ahead() throws {
+    @Test("What one reader has read by itself is read for the others, however much it is", arguments: [1, 1_000])
+    func ahead(lead: Int) throws {
         let (ada, bob) = (Self.listener(), Self.listener(2))
         var streams = Self.streams([ada, bob], at: [1: 10])
-        Self.move(ada, to: [1: 266], &streams)
-        #expect(streams[1]?.place.number == 10)
-        Self.move(ada, to: [1: 267], &streams)
-        #expect(streams[1]?.place.number == 267)
-        let next = streams[1]?.next(of: 1, after: .at([1: 10]), for: ChangeQuery(collections: nil), at: Date())
-        #expect(next == nil)
+        let missed = Self.move(ada, to: [1: 10 + lead], &streams)
+        #expect(missed.isEmpty)
+        let work = try Self.work(&streams)
+        #expect(work.streams.mapValues(\.number) == [1: 10])
+        let woken = Self.woken(streams.take(Self.found([1: 10 + lead]), of: work))
+        #expect(woken[bob] == [1])
+        Self.expectNoWork(&streams)
+    }
+
+    @Test("A stream is compared again when a reader has read it in another epoch")
+    func otherEpoch() throws {
+        let (ada, bob) = (Self.listener(), Self.listener(2))
+        var streams = Self.streams([ada, bob], at: [1: 10])
+        let missed = Self.move(ada, to: [1: 10], in: .second, &streams)
+        #expect(missed.isEmpty)
+        let work = try Self.work(&streams)
+        let woken = Self.woken(streams.take(Self.found([1: 10], in: .second), of: work))
+        #expect(woken == [bob: [nil]])
+        Self.expectNoWork(&streams)
     }
 
     @Test("All streams keep 16 MiB; beyond that, those lose what they keep that were not read just now")
