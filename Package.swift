@@ -255,7 +255,7 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
-                "Concurrency", "ObjectStore", "Outages", "Postgres", "SelfieAccounts", "SelfiePhotos",
+                "Budgets", "Concurrency", "ObjectStore", "Outages", "Postgres", "SelfieAccounts", "SelfiePhotos",
                 "SelfieRecords",
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -51,6 +51,27 @@ package final class OutageReport: Sendable {
         }
     }
 
+    /// Logs that a regular work fails and will be tried again, and that it works again.
+    ///
+    /// - Parameters:
+    ///   - work: What the work is called, such as "removing expired records".
+    ///   - logger: The log.
+    package convenience init(of work: String, logger: Logger) {
+        self.init(failing: "\(work) fails and will be tried again", over: "\(work) works again", logger: logger)
+    }
+
+    /// Does some work, and notes whether it failed.
+    ///
+    /// Work that the end of the service interrupted did not fail.
+    package func watch(_ work: () async throws -> Void) async {
+        do {
+            try await work()
+            if !Task.isCancelled { succeeded() }
+        } catch {
+            if !Task.isCancelled { failed("\(error)") }
+        }
+    }
+
     /// It has failed.
     ///
     /// - Parameters:

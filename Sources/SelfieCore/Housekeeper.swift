@@ -5,16 +5,14 @@ import SelfieAccounts
 import SelfieRecords
 
 /// Removes old rows, and finishes deletions of accounts.
-///
-/// Old are expired sessions, ended windows of limits, addresses that were not used for long, events and counts.
 package struct Housekeeper: Sendable {
     private let postgres: PostgresClient
-    private let sessionLifetimeHours: Int
-    private let auditRetentionDays: Int
+    private let accounts: AccountCleaning
+    private let records: RecordCleaning
     private let notifier: ChangeNotifier?
-    private let report: OutageReport
-    private let expiryReport: OutageReport
-    private let deletionReport: OutageReport
+    private let cleaning: OutageReport
+    private let expiries: OutageReport
+    private let deletions: OutageReport
 
     init(
         postgres: PostgresClient,
@@ -25,80 +23,47 @@ package struct Housekeeper: Sendable {
     ) {
         self.postgres = postgres
         self.notifier = notifier
-        self.sessionLifetimeHours = sessionLifetimeHours
-        self.auditRetentionDays = auditRetentionDays
-        report = OutageReport(
-            failing: "tidying up fails and will be tried again",
-            over: "tidying up works again",
-            logger: logger
+        accounts = AccountCleaning(
+            postgres: postgres,
+            sessionLifetimeHours: sessionLifetimeHours,
+            auditRetentionDays: auditRetentionDays
         )
-        expiryReport = OutageReport(
-            failing: "removing expired records fails and will be tried again",
-            over: "removing expired records works again",
-            logger: logger
-        )
-        deletionReport = OutageReport(
-            failing: "the deletion of accounts fails and will be tried again",
-            over: "accounts are deleted again",
-            logger: logger
-        )
+        records = RecordCleaning(postgres: postgres, notifier: notifier)
+        cleaning = OutageReport(of: "tidying up", logger: logger)
+        expiries = OutageReport(of: "removing expired records", logger: logger)
+        deletions = OutageReport(of: "the deletion of accounts", logger: logger)
     }
 
     /// Removes records that have expired, and logs what failed.
     package func removeExpiredRecords() async {
-        do {
-            try await RecordCleaning(postgres: postgres, notifier: notifier).removeExpired()
-            expiryReport.succeeded()
-        } catch {
-            // Work that the end of the service interrupted did not fail.
-            if !Task.isCancelled { expiryReport.failed("\(error)") }
-        }
+        await expiries.watch { try await records.removeExpired() }
     }
 
     /// Finishes the deletions of accounts that are closed.
     ///
     /// Run it every few seconds: nobody can sign up with the e-mail of such an account until then.
     package func finishDeletions() async {
-        do {
-            try await RemoveAccount(postgres: postgres, notifier: notifier).finishAll()
-            if !Task.isCancelled { deletionReport.succeeded() }
-        } catch {
-            if !Task.isCancelled { deletionReport.failed("\(error)") }
-        }
+        await deletions.watch { try await RemoveAccount(postgres: postgres, notifier: notifier).finishAll() }
     }
 
     /// Removes all old rows but expired records, and logs what failed.
     ///
-    /// What fails keeps none of the others from its work.
+    /// A failed step does not stop the others.
     package func tidy() async {
-        let audit = AuditStore(postgres: postgres)
-        let records = RecordCleaning(postgres: postgres, notifier: notifier)
-        let steps: [(name: String, run: () async throws -> Void)] = [
+        let steps = [
             ("ended grants", { try await records.forgetEnded() }),
             ("deleted records", { try await records.forgetDeleted() }),
-            ("sessions", { try await SessionStore(postgres: postgres).removeExpired() }),
-            ("limits", { try await RateLimitStore(postgres: postgres).removeEnded() }),
-            (
-                "addresses",
-                {
-                    try await KnownAddressStore(postgres: postgres).removeUnused(
-                        sessionLifetimeHours: sessionLifetimeHours
-                    )
-                }
-            ),
-            ("sources of events", { try await audit.removeOldSources() }),
-            (
-                "undecryptable passwords",
-                { try await UndecryptablePasswordStore(postgres: postgres).removeOld() }
-            ),
-            ("events", { try await audit.removeOld(days: auditRetentionDays) }),
         ]
-        var failures: [String] = []
-        for step in steps {
-            do { try await step.run() } catch { failures.append("\(step.name): \(error)") }
+        await cleaning.watch {
+            var failures: [String] = []
+            for (name, run) in steps + accounts.steps {
+                do { try await run() } catch { failures.append("\(name): \(error)") }
+            }
+            if !failures.isEmpty { throw FailedSteps(description: failures.joined(separator: "; ")) }
         }
-        // Work that the end of the service interrupted did not fail.
-        if Task.isCancelled { return }
-        if failures.isEmpty { report.succeeded() } else { report.failed(failures.joined(separator: "; ")) }
     }
+}
+
+private struct FailedSteps: Error, CustomStringConvertible {
+    let description: String
 }

@@ -1,3 +1,4 @@
+package import Budgets
 package import Concurrency
 package import FoundationEssentials
 package import Logging
@@ -22,25 +23,29 @@ package struct UseCases: Sendable {
     /// The settings of the use cases.
     package struct Settings: Sendable {
         let accounts: AccountUseCases.Settings
-        let photos: PhotoUseCases.Settings
-        let records: RecordUseCases.Settings
         let auditRetentionDays: Int
+        let photoQuota: PhotoQuota
+        let uploadLimits: PermitLimits
+        let recordsQuotaBytes: Int
 
         /// - Parameters:
         ///   - accounts: The settings of accounts.
-        ///   - photos: The settings of photos.
-        ///   - records: The settings of records.
         ///   - auditRetentionDays: How many days events are kept, 30 or more.
+        ///   - photoQuota: What a user may have.
+        ///   - uploadLimits: How many uploads of a process, and of a user, are under way at once.
+        ///   - recordsQuotaBytes: The bytes of data that a user's records may have.
         package init(
             accounts: AccountUseCases.Settings,
-            photos: PhotoUseCases.Settings,
-            records: RecordUseCases.Settings,
-            auditRetentionDays: Int
+            auditRetentionDays: Int,
+            photoQuota: PhotoQuota,
+            uploadLimits: PermitLimits,
+            recordsQuotaBytes: Int
         ) {
             self.accounts = accounts
-            self.photos = photos
-            self.records = records
             self.auditRetentionDays = auditRetentionDays
+            self.photoQuota = photoQuota
+            self.uploadLimits = uploadLimits
+            self.recordsQuotaBytes = recordsQuotaBytes
         }
     }
 
@@ -75,7 +80,8 @@ package struct UseCases: Sendable {
         )
         records = RecordUseCases(
             postgres: postgres,
-            settings: settings.records,
+            quotaBytes: settings.recordsQuotaBytes,
+            secret: settings.accounts.secretKeyBase,
             accounts: accounts,
             notifier: notifier,
             now: now
@@ -83,7 +89,8 @@ package struct UseCases: Sendable {
         photos = PhotoUseCases(
             postgres: postgres,
             objects: objects,
-            settings: settings.photos,
+            quota: settings.photoQuota,
+            uploadLimits: settings.uploadLimits,
             limiter: accounts.limiter,
             notifier: notifier,
             reportLosses: { [report = records.reportPhotoLosses] in try await report() },

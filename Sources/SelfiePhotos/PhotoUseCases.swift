@@ -14,24 +14,11 @@ package struct PhotoUseCases: Sendable {
     /// Run it every few seconds.
     package let sweeper: PhotoSweeper
 
-    /// The settings of photos.
-    package struct Settings: Sendable {
-        let quota: PhotoQuota
-        let uploadLimits: PermitLimits
-
-        /// - Parameters:
-        ///   - quota: What a user may have.
-        ///   - uploadLimits: How many uploads of a process, and of a user, are under way at once.
-        package init(quota: PhotoQuota, uploadLimits: PermitLimits) {
-            self.quota = quota
-            self.uploadLimits = uploadLimits
-        }
-    }
-
     /// - Parameters:
     ///   - postgres: The database.
     ///   - objects: The store of photos' bytes.
-    ///   - settings: The settings.
+    ///   - quota: What a user may have.
+    ///   - uploadLimits: How many uploads of a process, and of a user, are under way at once.
     ///   - limiter: Counts uploads.
     ///   - notifier: Notifies readers of changes.
     ///   - reportLosses: Reports photos that were lost to those who share records with them.
@@ -39,7 +26,8 @@ package struct PhotoUseCases: Sendable {
     package init(
         postgres: PostgresClient,
         objects: any ObjectStore,
-        settings: Settings,
+        quota: PhotoQuota,
+        uploadLimits: PermitLimits,
         limiter: RateLimiter,
         notifier: ChangeNotifier,
         reportLosses: @escaping @Sendable () async throws -> Void,
@@ -47,12 +35,12 @@ package struct PhotoUseCases: Sendable {
     ) {
         store = PhotoStore(postgres: postgres)
         admitUpload = AdmitUpload(
-            permits: Permits("UPLOADS_AT_ONCE", per: "USER", settings.uploadLimits),
+            permits: Permits("UPLOADS_AT_ONCE", per: "USER", uploadLimits),
             photos: store,
-            quota: settings.quota,
+            quota: quota,
             limiter: limiter
         )
-        uploadPhoto = UploadPhoto(photos: store, objects: objects, quota: settings.quota, notifier: notifier)
+        uploadPhoto = UploadPhoto(photos: store, objects: objects, quota: quota, notifier: notifier)
         deletePhoto = DeletePhoto(photos: store, objects: objects, notifier: notifier)
         describePhoto = DescribePhoto(photos: store, objects: objects)
         sweeper = PhotoSweeper(photos: store, objects: objects, logger: logger, tellLosses: reportLosses)

@@ -12,29 +12,17 @@ package struct RecordUseCases: Sendable {
     package let followChanges: FollowChanges
     package let reportPhotoLosses: ReportPhotoLosses
 
-    /// The settings of records.
-    package struct Settings: Sendable {
-        let quotaBytes: Int
-        let secretKeyBase: String
-
-        /// - Parameters:
-        ///   - quotaBytes: The bytes of data that a user's records may have.
-        ///   - secretKeyBase: Makes the digests of sent records.
-        package init(quotaBytes: Int, secretKeyBase: String) {
-            self.quotaBytes = quotaBytes
-            self.secretKeyBase = secretKeyBase
-        }
-    }
-
     /// - Parameters:
     ///   - postgres: The database.
-    ///   - settings: The settings.
+    ///   - quotaBytes: The bytes of data that a user's records may have.
+    ///   - secret: Makes the digests of sent records.
     ///   - accounts: Counts writes, and the uses of sessions.
     ///   - notifier: Notifies readers of changes.
     ///   - now: The time for the ends of sessions.
     package init(
         postgres: PostgresClient,
-        settings: Settings,
+        quotaBytes: Int,
+        secret: String,
         accounts: AccountUseCases,
         notifier: ChangeNotifier,
         now: @escaping @Sendable () -> Date
@@ -53,8 +41,8 @@ package struct RecordUseCases: Sendable {
             schemas: schemas,
             limiter: accounts.limiter,
             notifier: notifier,
-            digests: SentDigests(secret: settings.secretKeyBase),
-            quotaBytes: settings.quotaBytes
+            digests: SentDigests(secret: secret),
+            quotaBytes: quotaBytes
         )
         let changes = ChangeStore(postgres: postgres, schemas: schemas)
         followChanges = FollowChanges(

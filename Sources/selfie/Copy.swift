@@ -19,44 +19,23 @@ struct Copy: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try ConfigurationSource.ofThisCommand().read { $0.copying() }
-        let bar = ProgressBar()
-        let result: TaskResult<OutcomeCounts<CopyOutcome>>
-        do {
-            result = try await Installation.copy(
+        let counts = try await runPhotoTask { onProgress, onOutcome in
+            try await Installation.copy(
                 to,
                 configuration: configuration,
                 logger: makeLogger(level: .warning),
-                onProgress: { bar.show($0) },
-                onOutcome: { outcome, randomID in
-                    guard let cause = outcome.cause else { return }
-                    bar.clear()
-                    print("\(cause): \(randomID)")
-                }
+                onProgress: onProgress,
+                onOutcome: onOutcome
             )
-        } catch {
-            bar.clear()
-            throw error
         }
-        bar.clear()
-        print(CopyTable.text(result.report))
-        if let failure = result.failure { throw failure }
-        if !result.report.isComplete { throw ExitCode.failure }
+        if !counts.isComplete { throw ExitCode.failure }
     }
 }
 
 extension CopyDirection: ExpressibleByArgument {}
 
-/// The table that `photos copy` ends with.
-enum CopyTable {
-    static func text(_ report: OutcomeCounts<CopyOutcome>) -> String {
-        let rows = CopyOutcome.allCases.map { [$0.title, "\(report[$0])"] }
-        return TextTable.text([["", "PHOTOS"]] + rows, rightAligned: [1])
-    }
-}
-
-extension CopyOutcome {
-    /// As a line of the table.
-    fileprivate var title: String {
+extension CopyOutcome: PhotoOutcome {
+    var title: String {
         switch self {
         case .copied: "Copied"
         case .alreadyThere: "Already there"
@@ -66,8 +45,7 @@ extension CopyOutcome {
         }
     }
 
-    /// Why a photo was not copied; nil if that is all right.
-    fileprivate var cause: String? {
+    var cause: String? {
         switch self {
         case .copied, .alreadyThere, .deleted: nil
         case .missing: "neither store has this photo"

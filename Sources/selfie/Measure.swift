@@ -16,33 +16,19 @@ struct Measure: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try ServiceConfiguration(from: try ConfigurationSource.ofThisCommand())
-        let bar = ProgressBar()
-        let result: TaskResult<OutcomeCounts<MeasurePhoto.Outcome>>
-        do {
-            result = try await Installation.measure(
+        _ = try await runPhotoTask { onProgress, onOutcome in
+            try await Installation.measure(
                 configuration: configuration,
                 logger: makeLogger(level: .warning),
-                onProgress: { bar.show($0) },
-                onOutcome: { outcome, randomID in
-                    guard let cause = outcome.cause else { return }
-                    bar.clear()
-                    print("\(cause): \(randomID)")
-                }
+                onProgress: onProgress,
+                onOutcome: onOutcome
             )
-        } catch {
-            bar.clear()
-            throw error
         }
-        bar.clear()
-        let rows = MeasurePhoto.Outcome.allCases.map { [$0.title, "\(result.report[$0])"] }
-        print(TextTable.text([["", "PHOTOS"]] + rows, rightAligned: [1]))
-        if let failure = result.failure { throw failure }
     }
 }
 
-extension MeasurePhoto.Outcome {
-    /// As a line of the table.
-    fileprivate var title: String {
+extension MeasurePhoto.Outcome: PhotoOutcome {
+    var title: String {
         switch self {
         case .measured: "Measured"
         case .noImage: "Not a whole photo"
@@ -51,8 +37,7 @@ extension MeasurePhoto.Outcome {
         }
     }
 
-    /// Why the object of a photo can't be read; nil if it can.
-    fileprivate var cause: String? {
+    var cause: String? {
         switch self {
         case .measured, .noImage: nil
         case .missing: "the object of this photo is missing"

@@ -9,10 +9,6 @@ package import Postgres
 package struct AuditStore: Sendable {
     let postgres: PostgresClient
 
-    package init(postgres: PostgresClient) {
-        self.postgres = postgres
-    }
-
     /// Adds an event, unless the account is gone by now.
     ///
     /// - Parameters:

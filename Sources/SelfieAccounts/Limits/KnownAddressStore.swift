@@ -1,12 +1,8 @@
-package import Postgres
+import Postgres
 
 /// The table `known_addresses`: where users have signed in from.
-package struct KnownAddressStore: Sendable {
+struct KnownAddressStore: Sendable {
     let postgres: PostgresClient
-
-    package init(postgres: PostgresClient) {
-        self.postgres = postgres
-    }
 
     /// The least number of days that an address stays known after a sign-in from it.
     private static let minUnusedDays = 180
@@ -72,7 +68,7 @@ package struct KnownAddressStore: Sendable {
     /// - Parameter sessionLifetimeHours: How long a session lives. A user with a long one seldom signs in, but must not
     ///   be forgotten.
     /// - Throws: `PostgresError`.
-    package func removeUnused(sessionLifetimeHours: Int) async throws {
+    func removeUnused(sessionLifetimeHours: Int) async throws {
         let maxUnusedDays = max(Self.minUnusedDays, 2 * sessionLifetimeHours / 24)
         try await postgres.writeInBatches { rowCount in
             """

@@ -1,12 +1,8 @@
-package import Postgres
+import Postgres
 
 /// The table `rate_limits`: how often each action was done in its window.
-package struct RateLimitStore: Sendable {
+struct RateLimitStore: Sendable {
     let postgres: PostgresClient
-
-    package init(postgres: PostgresClient) {
-        self.postgres = postgres
-    }
 
     /// What counting has come to.
     enum Outcome: Sendable {
@@ -106,7 +102,7 @@ package struct RateLimitStore: Sendable {
     /// Forgets windows that have ended.
     ///
     /// - Throws: `PostgresError`.
-    package func removeEnded() async throws {
+    func removeEnded() async throws {
         try await postgres.writeInBatches { rowCount in
             """
             DELETE FROM rate_limits WHERE key IN (

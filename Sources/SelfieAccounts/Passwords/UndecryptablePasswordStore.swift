@@ -1,13 +1,9 @@
 import AESCrypt
-package import Postgres
+import Postgres
 
 /// The table `undecryptable_passwords`: how often clients sent passwords that can't be decrypted, for each day and reason.
-package struct UndecryptablePasswordStore: Sendable {
+struct UndecryptablePasswordStore: Sendable {
     let postgres: PostgresClient
-
-    package init(postgres: PostgresClient) {
-        self.postgres = postgres
-    }
 
     /// How many days the counts are kept.
     static let maxDays = 30
@@ -30,7 +26,7 @@ package struct UndecryptablePasswordStore: Sendable {
     /// Removes counts that are too old.
     ///
     /// - Throws: `PostgresError`.
-    package func removeOld() async throws {
+    func removeOld() async throws {
         try await postgres.write(
             "DELETE FROM undecryptable_passwords WHERE last_at < now() AT TIME ZONE 'UTC' - make_interval(days => \(Self.maxDays)::integer)"
         )

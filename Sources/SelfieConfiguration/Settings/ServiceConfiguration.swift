@@ -165,9 +165,10 @@ extension ServiceConfiguration {
                 needsPasswordForToken: !getsTokenWithoutPassword,
                 rateLimits: rateLimits
             ),
-            photos: PhotoUseCases.Settings(quota: photoQuota, uploadLimits: uploadLimits),
-            records: RecordUseCases.Settings(quotaBytes: recordsQuotaBytes, secretKeyBase: secretKeyBase),
-            auditRetentionDays: auditRetentionDays
+            auditRetentionDays: auditRetentionDays,
+            photoQuota: photoQuota,
+            uploadLimits: uploadLimits,
+            recordsQuotaBytes: recordsQuotaBytes
         )
     }
 }
