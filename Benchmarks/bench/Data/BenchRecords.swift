@@ -54,6 +54,7 @@ enum BenchRecords {
     /// The records of the two users are mixed, as with users who write at the same time.
     private static let statements = [
         "UPDATE users SET member_id = 'member' || lpad(substring(email FROM '[0-9]+'), 20, '0')",
+        "UPDATE sessions SET member_id = users.member_id FROM users WHERE users.id = user_id",
         """
         INSERT INTO records (collection_id, id, owner_id, data, byte_count)
         SELECT collections.id, 'note-' || n, users.id, ('{"text":"A note of some words, number ' || n || '"}')::json, 50

@@ -28,10 +28,12 @@ package struct SessionStore: Sendable {
     }
 
     static let byToken = PostgresLookup(
-        columns: "sessions.id, member_id, expires_at, max_unused_days, \(PhotoLibrary.columns)",
+        columns: """
+            sessions.id, coalesce(member_id, (SELECT member_id FROM users WHERE users.id = sessions.user_id)) AS member_id,
+            expires_at, max_unused_days, \(PhotoLibrary.columns)
+            """,
         source: """
-            FROM sessions JOIN users ON users.id = sessions.user_id
-                LEFT JOIN photo_libraries ON photo_libraries.user_id = users.id
+            FROM sessions LEFT JOIN photo_libraries ON photo_libraries.user_id = sessions.user_id
             WHERE token_digest = asked.key
             """
     )
@@ -118,8 +120,9 @@ package struct SessionStore: Sendable {
         forEach users: PostgresQuery
     ) -> PostgresQuery {
         """
-        INSERT INTO sessions (user_id, token_digest, expires_at, max_unused_days, device)
-        SELECT id, \(IssuedToken.digest(of: issued.token)), \(issued.expiry), \(issued.maxUnusedDays)::integer, \(device)
+        INSERT INTO sessions (user_id, member_id, token_digest, expires_at, max_unused_days, device)
+        SELECT id, (SELECT member_id FROM users WHERE users.id = affected.id), \(IssuedToken.digest(of: issued.token)),
+            \(issued.expiry), \(issued.maxUnusedDays)::integer, \(device)
         FROM (\(part: users)) AS affected (id)
         """
     }
