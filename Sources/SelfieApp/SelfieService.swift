@@ -209,7 +209,7 @@ package struct SelfieService: Service {
             secretKeyBase: configuration.secretKeyBase
         )
         let proxies = configuration.trustedProxies
-        settings.trustedProxies = proxies.origin == .nobody ? nil : proxies.count
+        settings.trustedProxies = proxies.origin == .unset ? nil : proxies.count
         settings.publicURL = configuration.publicURL
         settings.maxUploadBytes = configuration.maxUploadBytes
         settings.rateLimits = configuration.rateLimits

@@ -94,8 +94,8 @@ package struct RemoveAccount: Sendable {
     private func finish(_ userID: Int, maxBatches: Int) async throws {
         let schemas = SchemaCache(store: SchemaStore(postgres: postgres))
         let removeRecords = RemoveRecords(postgres: postgres, schemas: schemas, notifier: notifier)
-        var (isGone, batchesLeft) = (false, maxBatches)
-        while !isGone {
+        var (isRemoved, batchesLeft) = (false, maxBatches)
+        while !isRemoved {
             while case let keys = try await removeRecords.keys(ofUser: userID), !keys.isEmpty {
                 guard batchesLeft > 0 else { return }
                 batchesLeft -= 1
@@ -107,7 +107,7 @@ package struct RemoveAccount: Sendable {
                 batchesLeft -= 1
                 mayHaveGrants = try await removeSomeGrants(ofUser: userID)
             }
-            isGone = try await postgres.withTransaction { connection in
+            isRemoved = try await postgres.withTransaction { connection in
                 try await SchemaLock.share(on: connection)
                 let isClosed = try await UserStore.lockClosed(userID, on: connection)
                 // A write that began before the account was closed may have added one.

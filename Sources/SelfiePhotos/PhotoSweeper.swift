@@ -11,7 +11,7 @@ import Synchronization
 package final class PhotoSweeper: Sendable {
     private let photos: PhotoStore
     private let objects: any ObjectStore
-    private let tellLosses: @Sendable () async throws -> Void
+    private let reportLosses: @Sendable () async throws -> Void
     private let now: @Sendable () -> Date
     private let sweeps: OutageReport
     private let store: OutageReport
@@ -25,16 +25,16 @@ package final class PhotoSweeper: Sendable {
     ///   - objects: The store.
     ///   - now: The time, which the store's files are dated by.
     ///   - logger: Gets a line when work begins to fail, and when it goes on.
-    ///   - tellLosses: Lets readers of records hear that a photo of these is gone.
+    ///   - reportLosses: Lets readers of records hear that a photo of these is gone.
     package init(
         photos: PhotoStore,
         objects: any ObjectStore,
         now: @escaping @Sendable () -> Date = { Date() },
         logger: Logger,
-        tellLosses: @escaping @Sendable () async throws -> Void = {}
+        reportLosses: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.photos = photos
-        self.tellLosses = tellLosses
+        self.reportLosses = reportLosses
         self.objects = objects
         self.now = now
         self.logger = logger
@@ -101,7 +101,7 @@ package final class PhotoSweeper: Sendable {
         let steps: [(name: String, run: () async throws -> Void)] = [
             ("pending photos", { try await self.photos.giveUpPending() }),
             ("released photos", { try await self.photos.removeReleased() }),
-            ("lost photos", { try await self.tellLosses() }),
+            ("lost photos", { try await self.reportLosses() }),
             ("deletions", { try await self.workOffDeletions() }),
             (
                 "leftovers",

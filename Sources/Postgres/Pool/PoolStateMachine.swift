@@ -173,7 +173,7 @@ struct PoolStateMachine {
     /// How many more connections may be lent.
     ///
     /// While no more can be opened, one is kept for readers.
-    private var lendable: Int {
+    private var leasable: Int {
         let keepsOne = backOff.isFailing && limits.maxLeases < limits.maxConnections
         let most = keepsOne ? max(1, connections.count(where: \.isOpen) - 1) : limits.maxLeases
         return max(0, min(most, limits.maxLeases) - connections.count(where: \.isLeased))
@@ -182,7 +182,7 @@ struct PoolStateMachine {
     /// What the next waiter wants: the first that came, or the first statement when no more are lent.
     private var turn: Demand? {
         if !urgent.isEmpty { return .statement }
-        guard let lease = leases.first, lendable > 0 else { return statements.isEmpty ? nil : .statement }
+        guard let lease = leases.first, leasable > 0 else { return statements.isEmpty ? nil : .statement }
         return statements.first.map { $0.number < lease.number } ?? false ? .statement : .lease
     }
 
@@ -227,7 +227,7 @@ struct PoolStateMachine {
         let opening = connections.count { !$0.isOpen }
         // While the server can't be reached, one attempt at a time is enough.
         if backOff.isFailing { return opening == 0 }
-        let wantedByLeases = min(leases.count, lendable)
+        let wantedByLeases = min(leases.count, leasable)
         return opening < wantedByLeases + (urgent.count + statements.count + limits.pipelineDepth - 1)
             / limits.pipelineDepth
     }

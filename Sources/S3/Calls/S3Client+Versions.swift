@@ -152,7 +152,7 @@ extension S3Client {
     ///
     /// - Throws: the given error, when the answer shows that older ones are left.
     private func hide(_ object: ObjectDeletion, unless error: S3Error) async throws(S3Error) {
-        if VersionHeaders.tellOfMarker(try await deleteOne(object.current)) { throw error }
+        if VersionHeaders.haveMarker(try await deleteOne(object.current)) { throw error }
     }
 
     /// Removes the version that is known, and hides others.

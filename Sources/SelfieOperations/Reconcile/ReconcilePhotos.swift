@@ -188,8 +188,8 @@ struct ReconcilePhotos: Sendable {
     ) async throws {
         try await objects.forEachPageOfVersions { page in
             let old = page.filter { $0.modified <= date }
-            let gone = try await photos.withoutRows(Set(old.map(\.key)).subtracting(lost))
-            let versions = old.filter { gone.contains($0.key) }
+            let removed = try await photos.withoutRows(Set(old.map(\.key)).subtracting(lost))
+            let versions = old.filter { removed.contains($0.key) }
             if !versions.isEmpty { try await body(versions) }
         }
     }

@@ -28,21 +28,21 @@ package struct Change: Sendable {
     /// Nil for what is deleted.
     package let content: Content?
     /// The stream in which it stands, and its number there.
-    let place: (stream: Int, number: Int)
+    let position: (stream: Int, number: Int)
     /// The number since which the stream shows it; nil where it does not.
     let shownNumber: Int?
     /// Whether nobody sees it any more.
-    let isGone: Bool
+    let isDeleted: Bool
 
-    /// The same change for a reader at a place of the stream.
+    /// The same change for a reader at a position of the stream.
     func seen(from cursor: ChangeCursor) -> Change {
         var change = self
         guard content != nil else {
             change.kind = .deleted
             return change
         }
-        let isNew = shownNumber.map { $0 > cursor.number(in: place.stream) } ?? false
-        change.kind = isNew || place.number <= cursor.begun(in: place.stream) ? .created : .updated
+        let isNew = shownNumber.map { $0 > cursor.number(in: position.stream) } ?? false
+        change.kind = isNew || position.number <= cursor.begun(in: position.stream) ? .created : .updated
         return change
     }
 

@@ -30,14 +30,14 @@ package final class ChangeBatch: Sendable {
     }
 
     /// A batch without changes at the end of this one.
-    var place: ChangeBatch { ChangeBatch(changes: [], from: end, to: end, hasMore: false, access: access) }
+    var position: ChangeBatch { ChangeBatch(changes: [], from: end, to: end, hasMore: false, access: access) }
 
     /// Where the reader is after each of the changes.
     package var cursors: [ChangeCursor] {
         var cursor = start
         var cursors = changes.map { change in
-            let (stream, number) = change.place
-            if let place = end.places[stream] { cursor.move(stream, to: number, end: place.end) }
+            let (stream, number) = change.position
+            if let position = end.positions[stream] { cursor.move(stream, to: number, end: position.end) }
             return cursor
         }
         if !cursors.isEmpty { cursors[cursors.count - 1] = end }

@@ -31,17 +31,17 @@ extension ChangeCursor {
     /// Requires that nothing can have been missed from here on.
     ///
     /// What counts after a restore is the stream's end when it was read, and not the number that the client has reached: a
-    /// record that had moved to the end may be back at a place that the client has passed.
+    /// record that had moved to the end may be back at a position that the client has passed.
     func require(_ check: Check, filter: Int?) throws(ChangeReset) {
         guard epoch.database == check.epoch.database else { throw .database }
         guard filter == self.filter else { throw .collections }
         guard epoch.clearedVersion == check.epoch.clearedVersion else { throw .access }
-        let seen = places.filter { $0.value.number > 0 }
+        let seen = positions.filter { $0.value.number > 0 }
         if seen.keys.contains(where: { check.streams[$0]?.isLost == true }) { throw .database }
         guard seen.keys.allSatisfy({ check.streams[$0] != nil }) else { throw .access }
-        for (stream, place) in seen {
+        for (stream, position) in seen {
             let forgotten = check.streams[stream]?.forgotten ?? 0
-            guard max(place.number, begun(in: stream)) >= forgotten else { throw .forgotten }
+            guard max(position.number, begun(in: stream)) >= forgotten else { throw .forgotten }
         }
     }
 }

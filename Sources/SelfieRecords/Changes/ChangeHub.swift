@@ -81,7 +81,7 @@ package final class ChangeHub: Sendable {
     /// Notes what a reader has read by itself, and wakes it for what changes in these streams from then on.
     func move(_ listener: ChangeListener, to batch: ChangeBatch) {
         let missed = state.withLock { $0.streams.move(listener, to: batch) }
-        listener.place = batch.place
+        listener.position = batch.position
         if !missed.isEmpty { listener.wake { $0.changed.formUnion(missed) } }
     }
 
@@ -91,8 +91,8 @@ package final class ChangeHub: Sendable {
     }
 
     /// What a reader gets of what its process has read of a stream, which may be nothing; nil if it must read by itself.
-    func next(of stream: Int, after place: ChangeBatch, for query: ChangeQuery) -> ChangeBatch? {
-        state.withLock { $0.streams[stream] }?.next(of: stream, after: place, for: query, at: now())
+    func next(of stream: Int, after position: ChangeBatch, for query: ChangeQuery) -> ChangeBatch? {
+        state.withLock { $0.streams[stream] }?.next(of: stream, after: position, for: query, at: now())
     }
 
     // MARK: What wakes them

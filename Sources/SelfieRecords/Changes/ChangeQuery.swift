@@ -75,7 +75,7 @@ package struct ChangeQuery: Sendable {
         for change in changes where collections?.contains(change.collection) ?? true {
             bytes += change.byteCount
             if !wanted.isEmpty, bytes > maxBytes || wanted.count == limit {
-                return (wanted, change.place.number - 1, true)
+                return (wanted, change.position.number - 1, true)
             }
             wanted.append(change)
         }

@@ -9,7 +9,7 @@ struct ChangeStatement {
     /// Selects the ids of the streams.
     private let streams: PostgresQuery
     /// What is known of them.
-    private let places: [Int: ChangeCursor.Place]
+    private let positions: [Int: ChangeCursor.Position]
     /// Whether only changes from now on are wanted.
     private let beginsNow: Bool
     /// Who reads all of these streams; nil where each has readers of its own.
@@ -34,7 +34,7 @@ struct ChangeStatement {
     init(_ query: ChangeQuery, from start: ChangeQuery.Start, by reader: ChangeReader, schema: AppliedSchema) {
         (self.query, self.schema) = (query, schema)
         streams = reader.streams
-        places = start.cursor?.places ?? [:]
+        positions = start.cursor?.positions ?? [:]
         beginsNow = start == .now
         userID = reader.userID
         besides = "\(part: reader.session) AS session_expires_at"
@@ -43,16 +43,16 @@ struct ChangeStatement {
 
     /// Reads the next changes of some streams for whoever follows them, and compares what readers have access to.
     init(
-        of streams: [Int: ChangeCursor.Place],
+        of streams: [Int: ChangeCursor.Position],
         comparing readers: [(reader: ChangeReader, roleStreams: Set<Int>)],
         schema: AppliedSchema
     ) {
         query = ChangeQuery(collections: nil, limit: Self.maxSharedCount, maxBytes: Self.maxSharedBytes)
         self.schema = schema
         self.streams = "SELECT unnest(\(Array(streams.keys)))"
-        (places, beginsNow, userID) = (streams, false, nil)
+        (positions, beginsNow, userID) = (streams, false, nil)
         besides = "\(part: ChangeReader.changed(since: readers)) AS changed_readers"
-        always = "place = 1 AND number <= \(Self.maxStreamCount)"
+        always = "rank = 1 AND number <= \(Self.maxStreamCount)"
     }
 
     /// The collections that are wanted; nil for all.
@@ -74,7 +74,7 @@ struct ChangeStatement {
             WITH asked AS MATERIALIZED (\(part: asked)),
             looked_at AS MATERIALIZED (
                 SELECT change.*, asked.user_id, \(part: isWanted) AS is_wanted,
-                    row_number() OVER (PARTITION BY stream_id, \(part: isWanted) ORDER BY change.seq) AS place
+                    row_number() OVER (PARTITION BY stream_id, \(part: isWanted) ORDER BY change.seq) AS rank
                 FROM asked CROSS JOIN LATERAL (
                     SELECT stream_id, collection_id, record_key, rights % 2 = 1 AS is_shown, seq, shown_seq, random_id
                     FROM grants WHERE stream_id = asked.id AND seq > asked.since ORDER BY seq LIMIT \(part: lookedAtCount)
@@ -82,9 +82,9 @@ struct ChangeStatement {
                 WHERE asked.last > asked.since
             ),
             measured AS MATERIALIZED (
-                SELECT looked_at.*, sum(\(Change.usualBytes) + coalesce(byte_count, 0)) OVER (ORDER BY place, stream_id)
-                    AS bytes_until, row_number() OVER (ORDER BY place, stream_id) AS number
-                FROM (SELECT * FROM looked_at WHERE is_wanted ORDER BY place, stream_id LIMIT \(query.limit)) AS looked_at
+                SELECT looked_at.*, sum(\(Change.usualBytes) + coalesce(byte_count, 0)) OVER (ORDER BY rank, stream_id)
+                    AS bytes_until, row_number() OVER (ORDER BY rank, stream_id) AS number
+                FROM (SELECT * FROM looked_at WHERE is_wanted ORDER BY rank, stream_id LIMIT \(query.limit)) AS looked_at
                 LEFT JOIN LATERAL (SELECT byte_count FROM records WHERE key = record_key LIMIT 1) AS record
                     ON looked_at.collection_id > 0 AND is_shown
             ),
@@ -99,13 +99,13 @@ struct ChangeStatement {
             ) AS first ON true
             \(part: contents)
             \(part: Self.elsewhere)
-            ORDER BY chosen.place, chosen.stream_id
+            ORDER BY chosen.rank, chosen.stream_id
             """
     }
 
     /// The streams, and what has become of what is known of each.
     private var asked: PostgresQuery {
-        let known = places.map { ($0.key, $0.value) }
+        let known = positions.map { ($0.key, $0.value) }
         let ends = known.map(\.1.end)
         return """
             SELECT streams.id, streams.seq AS last, \(part: StreamEnd.microseconds(of: "started_at")) AS started, forgotten_seq,
@@ -156,7 +156,7 @@ struct ChangeStatement {
     private static let columns: PostgresQuery = """
         chosen.stream_id, chosen.seq, chosen.shown_seq, chosen.is_shown,
         chosen.collection_id::bigint AS change_collection_id, chosen.random_id AS change_random_id,
-        named.id AS change_id, named.is_gone,
+        named.id AS change_id, named.is_deleted,
         record.*, photo.name, photo.title, photo.random_id, photo.created_at AS uploaded_at, photo.byte_count,
         photo.content_type, photo.width, photo.height, photo.url_series
         """
@@ -167,7 +167,7 @@ struct ChangeStatement {
     private var contents: PostgresQuery {
         """
         LEFT JOIN LATERAL (
-            SELECT id, deleted_at IS NOT NULL AS is_gone FROM records WHERE key = chosen.record_key LIMIT 1
+            SELECT id, deleted_at IS NOT NULL AS is_deleted FROM records WHERE key = chosen.record_key LIMIT 1
         ) AS named ON chosen.collection_id > 0
         LEFT JOIN LATERAL (
             SELECT \(part: RecordRow.columns) FROM records

@@ -28,7 +28,7 @@ package struct ChangeStore: Sendable {
             try start.cursor?.require(check, filter: query.filter)
             var begin = ChangeCursor(epoch: check.epoch, filter: query.filter)
             for (stream, found) in check.streams {
-                begin.takePlace(in: stream, of: start.cursor)
+                begin.takePosition(in: stream, of: start.cursor)
                 if start == .now { begin.move(stream, to: found.end.number, end: found.end) }
             }
             var end = begin
@@ -50,11 +50,11 @@ package struct ChangeStore: Sendable {
     ///
     /// - Throws: `PostgresError`, `InvalidSchema`.
     func compare(
-        _ streams: [Int: ChangeCursor.Place],
+        _ streams: [Int: ChangeCursor.Position],
         of readers: Set<ChangeListener>
     ) async throws -> ChangeComparison {
         try await schemas.withSchema { schema in
-            let known = readers.map { ($0, place: $0.place) }
+            let known = readers.map { ($0, position: $0.position) }
             let statement = ChangeStatement(
                 of: streams,
                 comparing: known.map { ($0.reader, $1?.access.roleStreams ?? []) },
@@ -64,12 +64,12 @@ package struct ChangeStore: Sendable {
             let check = try ChangeCursor.Check(rows[0])
             let changed = Set(try rows[0].decode("changed_readers", as: [Int].self))
             let outdated = known.indices.filter { index in
-                changed.contains(index) || known[index].place.map { $0.end.epoch != check.epoch } ?? false
+                changed.contains(index) || known[index].position.map { $0.end.epoch != check.epoch } ?? false
             }
             return ChangeComparison(
                 epoch: check.epoch,
                 streams: check.streams,
-                changes: try rows.compactMap { try Change($0, since: nil, schema: schema) }.grouped(by: \.place.stream),
+                changes: try rows.compactMap { try Change($0, since: nil, schema: schema) }.grouped(by: \.position.stream),
                 outdatedReaders: Set(outdated.map { known[$0].0 })
             )
         }
@@ -102,7 +102,7 @@ extension Change {
     /// Reads a row of ``ChangeStatement``.
     ///
     /// It is nil for a row without a change, and in three other cases: another stream of the reader's shows the record, it has
-    /// just expired, or it has ended and the reader never had it. Readers at different places have no cursor in common.
+    /// just expired, or it has ended and the reader never had it. Readers at different positions have no cursor in common.
     ///
     /// - Throws: `SchemaChanged`, `PostgresError`.
     init?(_ row: PostgresRow, since: ChangeCursor?, schema: AppliedSchema) throws {
@@ -132,9 +132,9 @@ extension Change {
             collection: collection,
             id: id,
             content: content,
-            place: (stream, number),
+            position: (stream, number),
             shownNumber: try row.decodeIfPresent("shown_seq"),
-            isGone: try row.decodeIfPresent("is_gone") ?? !isShown
+            isDeleted: try row.decodeIfPresent("is_deleted") ?? !isShown
         )
     }
 }

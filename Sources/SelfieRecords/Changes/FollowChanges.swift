@@ -57,7 +57,7 @@ package struct FollowChanges: Sendable {
             case .end(.session): throw SessionError.ended
             case .end(.expired): throw SessionError.expired
             case .end(.restart), .end(.renew):
-                if let place = follower.place { return place }
+                if let position = follower.position { return position }
                 // There was no time to read anything.
                 return try await page(query, from: start, by: session, waiting: 0)
             }

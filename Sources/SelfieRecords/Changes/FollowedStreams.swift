@@ -49,20 +49,20 @@ struct FollowedStreams {
     ///
     /// - Returns: The streams of which more was read for others meanwhile.
     mutating func move(_ listener: ChangeListener, to batch: ChangeBatch) -> Set<Int> {
-        for stream in listener.streams where batch.end.places[stream] == nil { leave(stream, listener) }
+        for stream in listener.streams where batch.end.positions[stream] == nil { leave(stream, listener) }
         var missed: Set<Int> = []
-        for (stream, place) in batch.end.places {
+        for (stream, position) in batch.end.positions {
             if streams[stream] == nil {
-                streams[stream] = FollowedStream(epoch: batch.end.epoch, end: place.end)
+                streams[stream] = FollowedStream(epoch: batch.end.epoch, end: position.end)
                 // What has changed after the reading, and before now, was noted for nobody.
                 changed[stream] = .now
             }
             streams[stream]?.readers.insert(listener)
-            let lead = place.end.number - (streams[stream]?.place.number ?? 0)
+            let lead = position.end.number - (streams[stream]?.position.number ?? 0)
             if lead < 0 { missed.insert(stream) }
             // Others may still need what comes before, unless that is much.
             guard lead > ChangeStatement.maxSharedCount else { continue }
-            update(stream) { $0?.restart(at: place.end, epoch: batch.end.epoch) }
+            update(stream) { $0?.restart(at: position.end, epoch: batch.end.epoch) }
         }
         return missed
     }
@@ -103,7 +103,7 @@ struct FollowedStreams {
     /// What is to be compared with the database, all in one snapshot.
     struct Work {
         /// Up to where the streams were read.
-        var streams: [Int: ChangeCursor.Place] = [:]
+        var streams: [Int: ChangeCursor.Position] = [:]
         /// Those of the streams that have changed, and when that became known.
         var changed: OrderedDictionary<Int, ContinuousClock.Instant> = [:]
         /// Those whose access is compared.
@@ -118,11 +118,11 @@ struct FollowedStreams {
         let count = groupCount.map { soonCount > 0 ? max($0, Self.soonGroupCount) : $0 } ?? 0
         work.readers = Set(readers(inGroups: nextGroup..<nextGroup + min(count, groups.count)))
         (nextGroup, soonCount) = (nextGroup + count, max(0, soonCount - count))
-        for stream in work.readers.flatMap(\.streams) { work.streams[stream] = streams[stream]?.place }
+        for stream in work.readers.flatMap(\.streams) { work.streams[stream] = streams[stream]?.position }
         for (stream, time) in changed.elements.prefix(ChangeStatement.maxStreamCount) {
             work.changed[stream] = time
             guard let followed = streams[stream] else { continue }
-            work.streams[stream] = followed.place
+            work.streams[stream] = followed.position
             if followed.readers.count <= Self.fewCount { work.readers.formUnion(followed.readers) }
         }
         changed.removeFirst(work.changed.count)
@@ -145,25 +145,25 @@ struct FollowedStreams {
     /// - Returns: The readers to wake, with the stream that has changed; nil if they must read all of their streams.
     mutating func take(_ found: ChangeComparison, of work: Work) -> [(readers: Set<ChangeListener>, stream: Int?)] {
         var woken: [(readers: Set<ChangeListener>, stream: Int?)] = [(found.outdatedReaders, nil)]
-        for (id, place) in work.streams {
+        for (id, position) in work.streams {
             // Its readers may have left, and others come.
-            guard streams[id]?.place == place, let readers = streams[id]?.readers else { continue }
+            guard streams[id]?.position == position, let readers = streams[id]?.readers else { continue }
             guard let stream = found.streams[id] else {
                 woken.append((readers, nil))
                 continue
             }
-            if found.epoch != streams[id]?.epoch || stream.isLost || stream.forgotten > place.number {
+            if found.epoch != streams[id]?.epoch || stream.isLost || stream.forgotten > position.number {
                 // Some may have read by themselves what is there now.
                 let others = readers.filter { reader in
-                    reader.place?.end.epoch != found.epoch || reader.place?.end.number(in: id) != stream.end.number
+                    reader.position?.end.epoch != found.epoch || reader.position?.end.number(in: id) != stream.end.number
                 }
                 woken.append((others, nil))
                 update(id) { $0?.restart(at: stream.end, epoch: found.epoch) }
-            } else if stream.reached > place.number {
+            } else if stream.reached > position.number {
                 woken.append((readers, id))
                 update(id) { $0?.append(found.changes[id] ?? [], to: stream.reached, end: stream.end) }
             }
-            if streams[id]?.place.number != stream.end.number, changed[id] == nil { changed[id] = .now }
+            if streams[id]?.position.number != stream.end.number, changed[id] == nil { changed[id] = .now }
         }
         // Readers who are behind in other streams read by themselves.
         for id in streams.keys where keptBytes > Self.maxKeptBytes && work.streams[id] == nil {
@@ -175,5 +175,5 @@ struct FollowedStreams {
 
 extension ChangeListener {
     /// The streams that the reader follows.
-    var streams: [Int] { place.map { Array($0.end.places.keys) } ?? [] }
+    var streams: [Int] { position.map { Array($0.end.positions.keys) } ?? [] }
 }

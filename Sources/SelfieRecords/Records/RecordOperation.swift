@@ -1,7 +1,7 @@
 package import RecordSchema
 
 /// Where records are.
-package struct RecordPlace: Sendable {
+package struct RecordLocation: Sendable {
     package let collection: String
     /// The member whose inbox it is; nil for the caller's own, and for other collections.
     package let inboxOf: String?

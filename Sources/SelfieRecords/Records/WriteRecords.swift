@@ -19,7 +19,7 @@ package struct WriteRecords: Sendable {
     ///
     /// - Parameters:
     ///   - operations: What to do, at most ``RecordLimits/maxBatchCount``.
-    ///   - place: Where the records are.
+    ///   - location: Where the records are.
     ///   - session: The session of who does it.
     ///   - source: Where the request came from.
     /// - Returns: The records, without those that were deleted.
@@ -27,13 +27,13 @@ package struct WriteRecords: Sendable {
     ///   `RecordsBusy`, `PostgresError`.
     package func callAsFunction(
         _ operations: [RecordOperation],
-        in place: RecordPlace,
+        in location: RecordLocation,
         by session: Session,
         from source: RequestSource
     ) async throws -> [StoredRecord] {
         try Self.checkIDs(operations)
         let userID = session.userID
-        let clearsInbox = try await clearsOwnInbox(operations, in: place, by: session)
+        let clearsInbox = try await clearsOwnInbox(operations, in: location, by: session)
         let writes = try await limiter.count(
             [clearsInbox ? .inboxDeletion(userID: userID) : .recordWrites(operations.count, userID: userID)],
             ofUser: userID,
@@ -43,7 +43,7 @@ package struct WriteRecords: Sendable {
         do {
             for _ in 1...Self.maxAttempts {
                 let attempt = try await schemas.withSchema { schema in
-                    let call = try await RecordCall(operations, in: place, by: session, schema, digests: digests)
+                    let call = try await RecordCall(operations, in: location, by: session, schema, digests: digests)
                     let readers = try await RecordStore(postgres: postgres).readers(
                         of: call.sharedRecords,
                         askedBy: userID
@@ -111,12 +111,12 @@ package struct WriteRecords: Sendable {
     /// Whether a call only deletes from the caller's own inbox.
     private func clearsOwnInbox(
         _ operations: [RecordOperation],
-        in place: RecordPlace,
+        in location: RecordLocation,
         by session: Session
     ) async throws -> Bool {
         guard operations.allSatisfy({ $0.action == .delete }) else { return false }
-        guard place.inboxOf == nil || place.inboxOf == session.photoReader.memberID else { return false }
-        return try await schemas.known().access(of: place.collection) == .inbox
+        guard location.inboxOf == nil || location.inboxOf == session.photoReader.memberID else { return false }
+        return try await schemas.known().access(of: location.collection) == .inbox
     }
 
     private static func checkIDs(_ operations: [RecordOperation]) throws(RecordRefusal) {

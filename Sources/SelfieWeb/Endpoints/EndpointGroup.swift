@@ -146,7 +146,7 @@ extension HandledEndpoint {
     fileprivate func described<Context: ConnectionContext & SendableMetatype>(
         _ handler: @escaping @Sendable (Request, Context) async throws -> Response
     ) -> @concurrent @Sendable (Request, Context) async throws -> Response {
-        let required = description.parameters.filter { $0.isRequired && [.anywhere, .query].contains($0.place) }
+        let required = description.parameters.filter { $0.isRequired && [.anywhere, .query].contains($0.location) }
         let names = ParameterNames(all: description.parameters.map(\.name), required: required.map(\.name))
         return { request, context in
             var context = context

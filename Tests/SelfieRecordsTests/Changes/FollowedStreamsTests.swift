@@ -19,7 +19,7 @@ struct FollowedStreamsTests {
         _ streams: inout FollowedStreams
     ) -> Set<Int> {
         let batch = ChangeBatch.at(numbers, in: epoch)
-        defer { listener.place = batch }
+        defer { listener.position = batch }
         return streams.move(listener, to: batch)
     }
 
@@ -179,7 +179,7 @@ struct FollowedStreamsTests {
         var woken = Self.woken(streams.take(found, of: work))
         #expect(woken == [ada: [1]])
         let next = try Self.work(&streams)
-        #expect(next.streams[1] == ChangeCursor.Place(number: 12, end: .at(90), begun: nil))
+        #expect(next.streams[1] == ChangeCursor.Position(number: 12, end: .at(90), begun: nil))
         // The same again changes nothing: the stream is further.
         woken = Self.woken(streams.take(found, of: work))
         #expect(woken.isEmpty && streams[1]?.changes.count == 1)
@@ -220,9 +220,9 @@ struct FollowedStreamsTests {
         let (ada, bob) = (Self.listener(), Self.listener(2))
         var streams = Self.streams([ada, bob], at: [1: 10])
         Self.move(ada, to: [1: 266], &streams)
-        #expect(streams[1]?.place.number == 10)
+        #expect(streams[1]?.position.number == 10)
         Self.move(ada, to: [1: 267], &streams)
-        #expect(streams[1]?.place.number == 267)
+        #expect(streams[1]?.position.number == 267)
         let next = streams[1]?.next(of: 1, after: .at([1: 10]), for: ChangeQuery(collections: nil), at: Date())
         #expect(next == nil)
     }

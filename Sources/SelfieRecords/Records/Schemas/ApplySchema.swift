@@ -156,23 +156,23 @@ package struct ApplySchema: Sendable {
     }
 
     private func remove(_ keys: [Int], of collectionID: Int, on connection: PostgresConnection) async throws {
-        let gone: PostgresQuery = "SELECT key FROM gone"
+        let listed: PostgresQuery = "SELECT key FROM listed"
         let sums: PostgresQuery = """
             SELECT user_id, sum(owned) AS owned, sum(waiting) AS waiting, sum(bytes) AS bytes FROM (
-                SELECT owner_id AS user_id, 1 AS owned, 0 AS waiting, sent_byte_count AS bytes FROM gone
+                SELECT owner_id AS user_id, 1 AS owned, 0 AS waiting, sent_byte_count AS bytes FROM listed
                 UNION ALL SELECT recipient_id, 0, 1, byte_count - sent_byte_count
-                FROM gone WHERE is_there AND recipient_id IS NOT NULL
+                FROM listed WHERE is_there AND recipient_id IS NOT NULL
             ) AS each GROUP BY user_id
             """
         let authors: PostgresQuery = """
             SELECT stream_id, owner_id AS author_id, count(*), count(*) FILTER (WHERE recipient_id IS NOT NULL) AS waiting
-            FROM ungranted JOIN gone ON key = record_key WHERE rights % 2 = 1 GROUP BY stream_id, owner_id
+            FROM ungranted JOIN listed ON key = record_key WHERE rights % 2 = 1 GROUP BY stream_id, owner_id
             """
-        let removals = RecordTable.removal(of: gone).reduce("") { "\(part: $0), \(part: $1)" } as PostgresQuery
+        let removals = RecordTable.removal(of: listed).reduce("") { "\(part: $0), \(part: $1)" } as PostgresQuery
         try await connection.execute(
             """
-            WITH gone AS MATERIALIZED (\(part: RecordTable.counted(keys))),
-            ungranted AS (\(part: GrantTable.removal(ofRecords: gone, in: collectionID))),
+            WITH listed AS MATERIALIZED (\(part: RecordTable.counted(keys))),
+            ungranted AS (\(part: GrantTable.removal(ofRecords: listed, in: collectionID))),
             counted AS (\(part: StreamTable.subtracting(sums))) \(part: removals)
             \(part: StreamTable.subtractingAuthors(authors))
             """

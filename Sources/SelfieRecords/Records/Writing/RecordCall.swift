@@ -18,20 +18,20 @@ struct RecordCall {
 
     init(
         _ operations: [RecordOperation],
-        in place: RecordPlace,
+        in location: RecordLocation,
         by session: Session,
         _ schema: AppliedSchema,
         digests: SentDigests
     ) async throws(RecordRefusal) {
         self.schema = schema
         self.session = session
-        inboxOf = place.inboxOf
-        let collection = try schema.collection(place.collection)
+        inboxOf = location.inboxOf
+        let collection = try schema.collection(location.collection)
         self.collection = collection
-        guard place.inboxOf == nil || collection.definition.access == .inbox else {
+        guard location.inboxOf == nil || collection.definition.access == .inbox else {
             throw RecordRefusal(.noCollection)
         }
-        let digest: ((JSONValue, String) -> String)? = place.inboxOf.map { recipient in
+        let digest: ((JSONValue, String) -> String)? = location.inboxOf.map { recipient in
             { digests.digest(of: $0, id: $1, to: recipient) }
         }
         var prepared: [PreparedOperation] = []

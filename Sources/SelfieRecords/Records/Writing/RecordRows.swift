@@ -157,7 +157,7 @@ struct RecordRows {
             otherwise: "NULL::bigint AS key, NULL::bigint AS version"
         )
         add("changed", changed.isEmpty ? nil : RecordTable.changing(changed))
-        add("gone", deleted.isEmpty ? nil : RecordTable.deleting(deleted))
+        add("deleted", deleted.isEmpty ? nil : RecordTable.deleting(deleted))
         add(
             "counted",
             authors.isEmpty ? nil : StreamTable.counting(authors),

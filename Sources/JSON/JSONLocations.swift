@@ -1,5 +1,5 @@
 /// Where the members of a JSON text are.
-struct JSONPlaces {
+struct JSONLocations {
     /// The line of each member and element, by the names and positions that lead to it.
     private(set) var lines: [[String]: Int] = [:]
     /// Members that are there again, with the line of the second.
