@@ -17,7 +17,7 @@ struct FairQueue<Waiter: Hashable & Sendable>: Sendable {
         /// There is a permit at once.
         case admitted
         case waits
-        /// They wait in place of another one, who is refused.
+        /// They replace another waiter, who is refused.
         case displaces(Waiter, TooBusy)
         case refused(TooBusy)
     }
@@ -85,7 +85,7 @@ struct FairQueue<Waiter: Hashable & Sendable>: Sendable {
 
     /// A permit is released.
     ///
-    /// - Returns: Who gets it; nil when nobody waits.
+    /// - Returns: The waiter who gets it; nil when there is none.
     mutating func leave() -> Waiter? {
         permitsInUse -= 1
         guard let name = turns.popFirst(), var group = groups[name], let member = group.turns.popFirst() else {

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A semaphore with fair queues: whoever finds no permit waits for one.
+/// A semaphore with fair queues: a caller waits until a permit is free.
 ///
 /// Each group of callers has a queue of its own, and the groups take turns. Within a group its members take turns. So a
-/// caller who comes often delays others by one turn.
+/// caller with many requests delays others by one turn.
 package final class FairSemaphore: Sendable {
     package struct Limits: Sendable {
         /// How many permits there are.

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Permits to use what is limited, such as connections or bytes of memory: a counting semaphore that refuses in place of waiting.
+/// A counting semaphore that refuses instead of waiting.
+///
+/// Its permits stand for what is limited, such as connections or bytes of memory.
 ///
 /// Unless one holder may have all, a holder has no more permits than are still free for others. So some holders who take
 /// all they can leave as much for the next one as each of them has (A. K. Choudhury and E. L. Hahne, "Dynamic queue length

@@ -14,7 +14,7 @@ extension StringProtocol {
     /// Whether it may be the name of a member or a parameter: 255 bytes at most, and 30 combining marks in a row.
     package var isFitName: Bool { utf8.count <= 255 && !hasLongMarkRun }
 
-    /// The text with U+034F, which nobody sees, after every 30 marks of a row.
+    /// The text with U+034F, which is invisible, after every 30 marks in a row.
     ///
     /// It is for what was stored before such texts were refused. Source: UAX #15, section 13.1 "Stream-Safe Text Process".
     package var streamSafe: String {

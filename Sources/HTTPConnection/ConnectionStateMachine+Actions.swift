@@ -9,9 +9,9 @@ extension ConnectionStateMachine {
         case refuse
         /// Fail the body, so that its reader answers.
         case failBody
-        /// Give up the request that is being answered: nobody waits for the answer.
+        /// Cancel the request that is being answered: its client has left.
         case abandon
-        /// Answer in place of the handler that the service is not available, then close.
+        /// Answer, instead of the handler, that the service is not available; then close.
         case timeOut
     }
 

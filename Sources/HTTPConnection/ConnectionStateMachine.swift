@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// Decides when a connection has waited long enough, must be closed, or may be kept.
+/// Decides when a connection has waited long enough, and whether it closes or stays open.
 ///
 /// It does no I/O.
 struct ConnectionStateMachine {

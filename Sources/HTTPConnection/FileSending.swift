@@ -8,7 +8,8 @@ struct SendFileEvent: Sendable {
 
     /// What the socket is given.
     ///
-    /// The handle only borrows the descriptor. The file closes it, so the file is kept until the range is sent.
+    /// The handle only borrows the descriptor. The file closes it, so the file stays referenced until the range is
+    /// sent.
     func region(until sent: EventLoopFuture<Void>) -> FileRegion {
         let handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: file.descriptor)
         sent.whenComplete { _ in

@@ -72,7 +72,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
                 if isAdmitted {
                     await handleHTTP(asyncChannel: asyncChannel, logger: logger)
                 } else {
-                    // Closed without an answer. An error in place of the connection would end the server.
+                    // Closed without an answer. An error instead of the connection would end the server.
                     _ = try? await asyncChannel.executeThenClose { _, _ in }
                 }
             }

@@ -51,7 +51,7 @@ struct FileBytes {
     ///
     /// - Parameters:
     ///   - ending: The bytes.
-    ///   - offset: Where the image's pixels begin, or any place before its end.
+    ///   - offset: Where the image's pixels begin, or any offset before its end.
     /// - Throws: `NoImage` when they are nowhere, or what reading the file throws.
     func findEnding(_ ending: [UInt8], from offset: Int) async throws {
         guard ending.count <= length - offset else { throw NoImage() }

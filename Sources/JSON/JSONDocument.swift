@@ -1,4 +1,4 @@
-/// A JSON text that somebody wrote by hand, with the lines of its members.
+/// A JSON text written by hand, with the lines of its members.
 package struct JSONDocument: Sendable {
     package let value: JSONValue
     /// Members whose object has one of the same name before, in the order of the text.
@@ -30,7 +30,7 @@ package struct JSONDocument: Sendable {
     /// The line of a member or an element, from 1.
     ///
     /// - Parameter path: The names and positions that lead to it.
-    /// - Returns: Its line; that of what it would be in when it is not there.
+    /// - Returns: Its line; when it is missing, that of the member or element that would contain it.
     package func line(of path: [String]) -> Int {
         var path = path[...]
         while !path.isEmpty {

@@ -1,4 +1,4 @@
-/// Where the members of a JSON text are.
+/// The lines of a JSON text's members.
 struct JSONLocations {
     /// The line of each member and element, by the names and positions that lead to it.
     private(set) var lines: [[String]: Int] = [:]

@@ -9,17 +9,17 @@ struct JSONParser {
     private var depth = 0
     private var nameBytes = 0
     private var valueCount = 0
-    /// Where members are; nil when nobody asks.
+    /// The lines of members; nil unless they are asked for.
     private(set) var locations: JSONLocations?
     private let isStored: Bool
     /// The most bytes of all names together: hashing them takes time.
     private let maxNameBytes: Int
-    /// The most values: 64 KiB, the most that is kept, hold no more.
+    /// The most values: 64 KiB, the most that is stored, hold no more.
     private let maxValueCount: Int
 
     /// - Parameters:
     ///   - text: The text in UTF-8.
-    ///   - notesLocations: Whether to note where members are.
+    ///   - notesLocations: Whether to note the lines of members.
     ///   - isStored: Whether any name is taken, and texts become stream-safe.
     init(_ text: some Collection<UInt8>, notesLocations: Bool = false, isStored: Bool = false) {
         self.text = Array(text)

@@ -105,7 +105,7 @@ package final class PosixFile: Sendable {
         return (Int(status.st_size), Date(timeIntervalSince1970: seconds))
     }
 
-    /// Gives a file another name, in place of any that has it.
+    /// Renames a file, and replaces any that has the new name.
     package static func rename(_ path: String, to newPath: String) throws(PosixFileError) {
         try checked(Glibc.rename(path, newPath), "rename")
     }

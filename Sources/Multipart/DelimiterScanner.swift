@@ -1,4 +1,4 @@
-/// Tells data from delimiters in chunks of any size.
+/// Separates data from delimiters in chunks of any size.
 ///
 /// It searches for the next CR, and looks byte by byte only at what follows one. It keeps only the start of a delimiter
 /// at a chunk's end.

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// It runs the statements of all callers over a bounded number of connections.
 ///
-/// Connections are opened on demand and kept. `close()` ends it.
+/// Connections are opened on demand and reused. `close()` closes them.
 package final class PostgresClient: Sendable {
     /// A pool for each event loop, or fewer where connections are few.
     let pools: [ConnectionPool]

@@ -1,4 +1,4 @@
-/// A connection on loan: its statements run one after another, and nobody else's in between.
+/// A leased connection: its statements run one after another, without those of other callers in between.
 package struct PostgresConnection: Sendable {
     private let pool: ConnectionPool
     private let observer: StatementObserver

@@ -14,7 +14,7 @@ package struct Widening: Sendable, Equatable {
         case ofEachRecord
     }
 
-    /// Nil when nobody sees more than before.
+    /// Nil when no user sees more than before.
     ///
     /// - Parameters:
     ///   - before: The collection until now, and the schema that it is in.

@@ -61,7 +61,7 @@ package struct SelfieService: Service {
     package var now: @Sendable () -> Date = { Date() }
     /// The clock for remembering refusals.
     var clock: any MonotonicClock = ContinuousClock()
-    /// Whether other processes are told of changes at once, instead of within ten seconds.
+    /// Whether it notifies other processes of changes at once; otherwise they see changes within ten seconds.
     package var sendsNotifications = true
     /// The migrations that the service needs, by version.
     package var schemaVersions: Set<String> = []

@@ -57,7 +57,7 @@ package struct Housekeeper: Sendable {
 
     /// Finishes the deletions of accounts that are closed.
     ///
-    /// Run it every few seconds: nobody can sign up with the e-mail of such an account until then.
+    /// Run it every few seconds: until then, the e-mail of such an account can't sign up again.
     package func finishDeletions() async {
         do {
             try await RemoveAccount(postgres: postgres, notifier: notifier).finishAll()

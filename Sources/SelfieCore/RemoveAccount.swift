@@ -17,7 +17,7 @@ package struct RemoveAccount: Sendable {
 
     /// - Parameters:
     ///   - postgres: The database.
-    ///   - notifier: Tells readers of changes; nil where they notice later.
+    ///   - notifier: Notifies readers of changes; with nil, they see them within ten seconds.
     package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil) {
         self.postgres = postgres
         self.notifier = notifier

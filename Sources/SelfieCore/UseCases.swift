@@ -30,7 +30,7 @@ package struct UseCases: Sendable {
         ///   - accounts: The settings of accounts.
         ///   - photos: The settings of photos.
         ///   - records: The settings of records.
-        ///   - auditRetentionDays: How many days events are kept, 30 or more.
+        ///   - auditRetentionDays: After how many days events are deleted, 30 or more.
         package init(
             accounts: AccountUseCases.Settings,
             photos: PhotoUseCases.Settings,

@@ -31,7 +31,7 @@ package enum HealthProbe {
         }
     }
 
-    /// Nobody answered.
+    /// No server answered.
     struct NoAnswer: Error, CustomStringConvertible {
         let url: String
         let cause: String

@@ -1,7 +1,7 @@
 package import Logging
 import ObjectStore
 
-/// Learns from a photo's object what its row does not tell: type, length and size.
+/// Reads from a photo's object what its row lacks: type, length and size.
 package struct DescribePhoto: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
@@ -10,7 +10,7 @@ package struct DescribePhoto: Sendable {
     ///
     /// - Parameters:
     ///   - photo: The photo.
-    ///   - isKept: Whether the facts are kept.
+    ///   - isKept: Whether the facts are stored.
     ///   - logger: The request's.
     /// - Returns: The photo with all facts; nil when its object is missing.
     /// - Throws: `ObjectStoreError`, or what reading a file throws.

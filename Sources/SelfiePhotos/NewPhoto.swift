@@ -22,7 +22,7 @@ package struct NewPhoto: Sendable {
     ///
     /// - Parameters:
     ///   - title: The title, which may have several lines.
-    ///   - fileName: The uploaded file's name. Only the part after the last `/` or `\` is kept, on one line.
+    ///   - fileName: The uploaded file's name. Only the part after the last `/` or `\` is stored, on one line.
     ///   - object: The uploaded bytes.
     ///   - userID: The owner's id.
     ///   - isListed: Whether it is in its owner's list. Another photo goes when nothing refers to it.

@@ -51,7 +51,7 @@ package struct PhotoRows: Sendable {
         height = try rows.utf8Column("height")
     }
 
-    /// A photo, by its place in `0..<count`.
+    /// A photo, by its index in `0..<count`.
     package subscript(row: Int) -> Columns {
         Columns(
             name: name[row] ?? [],

@@ -94,7 +94,7 @@ extension PhotoStore {
             let isThere = try await !connection.query("SELECT FROM photos WHERE id = \(id)").isEmpty
             // Whoever holds it may be about to refer to it. The next sweep looks again.
             if photo.isEmpty, isThere { return }
-            // Now that it is locked, nobody can add a reference. Whoever takes one away has it looked at again.
+            // While it is locked, no reference can be added. The removal of a reference has it checked again.
             try await connection.execute(
                 """
                 WITH removed AS (

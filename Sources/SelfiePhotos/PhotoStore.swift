@@ -53,12 +53,12 @@ package struct PhotoStore: Sendable {
             """
     )
 
-    /// Keeps what a photo's object has told.
+    /// Stores the facts of a photo's object.
     ///
     /// What is known already stays as it is.
     ///
     /// - Parameters:
-    ///   - facts: What the object has told.
+    ///   - facts: The facts of the object.
     ///   - randomID: The photo's id.
     /// - Throws: `PostgresError`.
     func keep(_ facts: PhotoFacts, of randomID: String) async throws {
@@ -83,7 +83,7 @@ package struct PhotoStore: Sendable {
     /// - Parameters:
     ///   - new: The photo.
     ///   - sessionID: The session of the upload. It may have ended during the upload.
-    /// - Returns: Whether it did; false when the session has ended, or the user's account is gone.
+    /// - Returns: Whether it did; false when the session has ended, or the user's account is deleted.
     /// - Throws: `PostgresError`.
     func addPending(_ new: NewPhoto, sessionID: Int) async throws -> Bool {
         // The user's row is locked before the session's, as in the deletion of an account. Another order could make a
@@ -215,7 +215,7 @@ package struct PhotoStore: Sendable {
         }
     }
 
-    /// Gives up photos that were pending for too long: their uploaders are gone.
+    /// Gives up photos that were pending for too long: their uploads have ended.
     func giveUpPending() async throws {
         try await postgres.write(
             """

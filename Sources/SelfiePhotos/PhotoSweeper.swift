@@ -24,8 +24,8 @@ package final class PhotoSweeper: Sendable {
     ///   - photos: The rows.
     ///   - objects: The store.
     ///   - now: The time, which the store's files are dated by.
-    ///   - logger: Gets a line when work begins to fail, and when it goes on.
-    ///   - reportLosses: Lets readers of records hear that a photo of these is gone.
+    ///   - logger: Logs when work begins to fail, and when it works again.
+    ///   - reportLosses: Adds changes for the readers of records whose photo was lost.
     package init(
         photos: PhotoStore,
         objects: any ObjectStore,
@@ -88,7 +88,7 @@ package final class PhotoSweeper: Sendable {
         return true
     }
 
-    /// Gives up uploads whose process is gone, and deletes the objects that are due.
+    /// Gives up uploads whose process has ended, and deletes the objects that are due.
     ///
     /// - Throws: `PostgresError` or the store's error of the first step that failed, after the others. Deletions that
     ///   failed stay recorded.

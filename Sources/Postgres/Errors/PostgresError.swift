@@ -5,7 +5,7 @@
 package enum PostgresError: Error, Sendable {
     /// No connection could be opened; the text is libpq's.
     case cannotConnect(String)
-    /// The connection broke during a statement. Nobody knows whether it ran.
+    /// The connection broke during a statement, which may or may not have run.
     case connectionLost(String)
     /// The statement did not end within its time limit, and was cancelled at the server.
     case statementTimedOut

@@ -43,7 +43,7 @@ final class SocketWatcher: Sendable {
             state.handlers[state.lastID] = onReady
             return state.lastID
         }
-        // epoll reports the end of a connection even when nobody asks for it; this way it does so once. If this call
+        // epoll reports the end of a connection even without being asked; this way it does so once. If this call
         // fails, so does ``watch(_:id:for:)``.
         if let socket { _ = control(EPOLL_CTL_ADD, socket, id: id, events: EPOLLONESHOT.rawValue) }
         return id

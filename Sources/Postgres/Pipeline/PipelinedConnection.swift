@@ -25,8 +25,8 @@ final class PipelinedConnection {
 
     /// - Parameters:
     ///   - libpq: An open connection in pipeline mode.
-    ///   - preparesStatements: Whether statements are kept prepared.
-    ///   - keepsNotifications: Whether somebody takes notifications. If nobody does, they are not kept.
+    ///   - preparesStatements: Whether statements stay prepared.
+    ///   - keepsNotifications: Whether notifications are returned. Otherwise they are dropped.
     ///   - onReady: Called on any thread when there is something to ``receive(now:)``.
     init(
         _ libpq: consuming LibPQ,
@@ -84,7 +84,7 @@ final class PipelinedConnection {
         }
     }
 
-    /// Writes as much as the socket takes, and asks to hear of what comes next.
+    /// Writes as much as the socket takes, and asks to be called for the next event.
     func flush() throws(PostgresError) {
         try synchronize()
         if !isFlushed { isFlushed = try libpq.flush() }
@@ -149,7 +149,7 @@ final class PipelinedConnection {
         return statements
     }
 
-    /// The request that cancels a statement nobody waits for, when it is due.
+    /// The request that cancels a statement without a caller, when it is due.
     ///
     /// - Returns: A request to send over another connection. Call ``cancellationSent(now:)`` when it is sent. Nil when
     ///   none is due.
@@ -247,7 +247,7 @@ final class PipelinedConnection {
         case .failure(let error): answer = .failure(error)
         case .skipped: answer = .skipped
         case .synchronized: answer = .synchronized
-        // libpq returns such a result until the data is sent, and nobody here sends any.
+        // libpq returns such a result until the data is sent, and this client sends none.
         case .copy: throw .connectionLost("COPY from or to the client is not supported")
         }
         return apply(pipeline.received(answer, now: now))

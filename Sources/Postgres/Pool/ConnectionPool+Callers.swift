@@ -54,7 +54,7 @@ extension ConnectionPool {
         }
     }
 
-    /// Lends a connection that nobody else uses meanwhile.
+    /// Leases a connection for one caller alone.
     nonisolated func lease() async -> Result<LeaseID, PostgresError> {
         await awaiting { pool, id, continuation in
             pool.request(.lease, as: id, waiter: .lease(continuation), now: pool.now)

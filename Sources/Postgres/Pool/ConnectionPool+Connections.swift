@@ -128,7 +128,7 @@ extension ConnectionPool {
             machine.returned(id, now: now)
         }
         guard members[position].lease == nil else { return }
-        // Nobody can go on with an open transaction, so its connection is closed.
+        // No other caller can continue an open transaction, so its connection is closed.
         if members[position].isDoomed || members[position].connection.isInTransaction { drop(id) }
     }
 

@@ -55,7 +55,7 @@ extension S3Client {
 
     /// Whether to ask for the bucket again, without a region.
     ///
-    /// At AWS it would be made in the first region, where nobody wants it.
+    /// AWS would make it in its first region, which is not the one that is set.
     static func mayLeaveOutRegion(after failure: S3Failure, at configuration: S3Configuration) -> Bool {
         failure.code == "InvalidLocationConstraint" && !configuration.followsRegion
     }

@@ -42,7 +42,7 @@ package struct S3Configuration: Sendable, Hashable {
         self.usesPathStyle = forcePathStyle || bucket.contains(".") || self.endpoint.hasNoSubdomains
     }
 
-    /// Everything that is wrong with the settings, to report it all at once.
+    /// All errors in the settings, to report them together.
     ///
     /// - Parameters:
     ///   - bucket: the bucket's name; nil when it is not known.
@@ -83,7 +83,7 @@ package struct S3Configuration: Sendable, Hashable {
         usesPathStyle ? endpoint.authority : "\(bucket).\(endpoint.authority)"
     }
 
-    /// The path on the wire of an object, or of the bucket itself: percent-encoded once, dot segments kept.
+    /// The path on the wire of an object, or of the bucket itself: percent-encoded once, with its dot segments.
     func encodedPath(key: String?) -> String {
         let bucketPath = usesPathStyle ? "/\(bucket)" : ""
         guard let key else { return bucketPath.isEmpty ? "/" : bucketPath }

@@ -53,7 +53,7 @@ final class LearnedFacts: Sendable {
 
     /// Notes whether a deletion of an object leaves its versions.
     ///
-    /// What was kept once stays.
+    /// Once `kept`, it stays so.
     func note(_ versioning: Versioning) {
         facts.withLock { facts in
             if facts.versioning != .kept { facts.versioning = versioning }

@@ -44,7 +44,7 @@ package struct S3Credentials: Sendable, Hashable {
         self.expiration = expiration
     }
 
-    /// Everything that is wrong with the keys, to report it all at once.
+    /// All errors in the keys, to report them together.
     ///
     /// - Parameters:
     ///   - accessKeyID: the public half.

@@ -103,7 +103,7 @@ package struct SignIn: Sendable {
 
     /// The actions that a try of a password counts as.
     ///
-    /// Tries from a network that the user signed in from before are counted apart. So nobody elsewhere can lock the
+    /// Tries from a network that the user signed in from before are counted apart. So clients elsewhere can't lock the
     /// user out.
     private static func actions(
         _ attempt: SignInAttempt,

@@ -9,7 +9,7 @@ package struct UserStore: Sendable {
 
     /// - Parameters:
     ///   - postgres: The database.
-    ///   - notifier: Tells readers of changes; nil where they notice later.
+    ///   - notifier: Notifies readers of changes; with nil, they see them within ten seconds.
     package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil) {
         self.postgres = postgres
         self.notifier = notifier
@@ -149,7 +149,7 @@ package struct UserStore: Sendable {
         try await postgres.withTransaction { connection in
             // Parallel calls wait here, so that they do not wait for each other's sessions.
             let user = try await connection.query("SELECT FROM users WHERE id = \(id) FOR NO KEY UPDATE")
-            // The account has gone meanwhile.
+            // The account was deleted meanwhile.
             guard !user.isEmpty else { throw SessionError.ended }
             try await PhotoLibrary.endURLs(ofUser: id, on: connection)
             try await SessionStore.endAll(ofUser: id, by: sessionID, on: connection)

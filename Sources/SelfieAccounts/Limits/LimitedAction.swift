@@ -8,7 +8,7 @@ package struct LimitedAction: Sendable {
     let limit: RateLimitName
     /// The event to note when refusals begin.
     let refusal: AuditEvent
-    /// A text that differs for each action and each one who does it.
+    /// A text that differs for each action and each client or user.
     let name: String
     /// How many times the limit holds.
     let factor: Int

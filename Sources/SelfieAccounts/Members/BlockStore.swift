@@ -1,6 +1,6 @@
 package import Postgres
 
-/// The table `blocks`: whom a user wants to hear nothing from.
+/// The table `blocks`: the members that a user has blocked.
 package struct BlockStore: Sendable {
     let postgres: PostgresClient
 
@@ -34,7 +34,7 @@ package struct BlockStore: Sendable {
     /// - Parameters:
     ///   - memberID: The member's id, as a client sent it.
     ///   - userID: The id of the user who blocks.
-    /// - Throws: `BlockError`, `SessionError.ended` when the user's account is gone, `PostgresError`.
+    /// - Throws: `BlockError`, `SessionError.ended` when the user's account is deleted, `PostgresError`.
     package func block(_ memberID: String, by userID: Int) async throws {
         guard MemberID.isPossible(memberID) else { throw BlockError.noSuchMember }
         try await postgres.withTransaction { connection in

@@ -2,12 +2,12 @@ import Postgres
 
 /// A user as others see one.
 package struct Member: Sendable, Equatable {
-    /// Random letters, which tell nothing.
+    /// Random letters without a meaning.
     package let id: String
     package let firstName: String
     package let lastName: String
     package let title: String
-    /// Nil when there is none, or its photo is gone.
+    /// Nil when there is none, or its photo was deleted.
     package let picture: Picture?
     /// The free fields: a JSON object, as UTF-8.
     package let fields: [UInt8]

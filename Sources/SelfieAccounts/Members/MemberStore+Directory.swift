@@ -42,7 +42,9 @@ extension MemberStore {
         return Position(value: value, id: try row.decode("id"))
     }
 
-    /// The statement of a page: one row more than the page has tells that there is another.
+    /// The statement of a page.
+    ///
+    /// It reads one row more than the page has: that row means that another page follows.
     static func pageQuery(_ selection: DirectorySelection, after position: Position?) -> PostgresQuery {
         let found: PostgresQuery =
             if let beginning = selection.beginning {

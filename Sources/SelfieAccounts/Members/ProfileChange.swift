@@ -25,7 +25,7 @@ package struct ProfileChange: Sendable {
 
     /// Reads a change.
     ///
-    /// What breaks a rule is kept in mind until ``mergedFields(with:hasPicture:)``, so that all validationErrors come together.
+    /// Validation errors are collected until ``mergedFields(with:hasPicture:)``, which throws them together.
     ///
     /// - Parameter members: The members of a JSON object.
     package init(_ members: OrderedDictionary<String, JSONValue>) {

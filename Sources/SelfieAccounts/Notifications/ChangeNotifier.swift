@@ -52,7 +52,7 @@ package final class ChangeNotifier: Sendable {
     /// With more than this, everything is said to have changed.
     private static let maxWaitingCount = 10_000
 
-    /// - Parameter postgres: The database; nil to notify nobody.
+    /// - Parameter postgres: The database; nil to send nothing.
     package init(postgres: PostgresClient?) {
         self.postgres = postgres
     }
@@ -99,7 +99,7 @@ package final class ChangeNotifier: Sendable {
     private func send(_ notifications: [Notification]) async {
         let payload = notifications.map(\.text).joined(separator: ",")
         do {
-            // A hint need not outlast a crash, so nobody waits for the disk.
+            // A hint need not outlast a crash, so it does not wait for the disk.
             try await postgres?.write(
                 "SELECT set_config('synchronous_commit', 'off', true), pg_notify(\(Self.channel), \(payload))"
             )

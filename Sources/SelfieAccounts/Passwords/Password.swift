@@ -15,7 +15,7 @@ package struct Password: Sendable {
 
     /// Decrypts a password as clients send it.
     ///
-    /// Nil when the text was not encrypted with this cipher. The reason is not told.
+    /// Nil when the text was not encrypted with this cipher. It gives no reason.
     ///
     /// - Parameters:
     ///   - text: The AESCrypt form.

@@ -91,7 +91,7 @@ package final class PasswordHasher: Sendable {
         return isMatch && bytes != nil && hash != nil
     }
 
-    /// What is hashed in place of a password that can't be.
+    /// What is hashed instead of a password that can't be decrypted.
     private static let standIn = Array("undecryptable".utf8)
 
     /// Whether a hash should be renewed while its password is known.

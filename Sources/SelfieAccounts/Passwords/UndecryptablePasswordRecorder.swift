@@ -5,7 +5,7 @@ import Synchronization
 
 /// Counts passwords that can't be decrypted, and writes the counts to the database now and then.
 ///
-/// So whoever runs the service sees that an app encrypts in another way, and a flood of such passwords costs nothing.
+/// So operators see that an app encrypts in another way, and a flood of such passwords costs few writes.
 package final class UndecryptablePasswordRecorder: Sendable {
     private let store: UndecryptablePasswordStore
     private let report: OutageReport

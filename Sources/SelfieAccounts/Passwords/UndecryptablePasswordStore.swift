@@ -9,7 +9,7 @@ package struct UndecryptablePasswordStore: Sendable {
         self.postgres = postgres
     }
 
-    /// How many days the counts are kept.
+    /// After how many days counts are deleted.
     static let maxDays = 30
 
     /// Adds to the counts of today.

@@ -24,7 +24,7 @@ package struct Session: Sendable {
 
 /// A new token.
 ///
-/// The client gets it once, and only its digest is kept.
+/// The client gets it once, and only its digest is stored.
 package struct IssuedToken: Sendable {
     package let token: String
     /// When it ends, if it is not used before.

@@ -8,7 +8,7 @@ package struct SessionStore: Sendable {
 
     /// - Parameters:
     ///   - postgres: The database.
-    ///   - notifier: Tells readers of changes; nil where they notice later.
+    ///   - notifier: Notifies readers of changes; with nil, they see them within ten seconds.
     package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil) {
         self.postgres = postgres
         self.notifier = notifier
@@ -212,7 +212,7 @@ package struct SessionStore: Sendable {
 
     /// Forgets sessions that expired a week ago.
     ///
-    /// Until then, their clients are told that they expired.
+    /// Until then, their clients get an error that says so.
     ///
     /// - Throws: `PostgresError`.
     package func removeExpired() async throws {

@@ -109,7 +109,7 @@ struct ReconcilePhotos: Sendable {
             let lengths = try await lengths(of: page.map(\.randomID))
             for mismatch in page {
                 let length = lengths[mismatch.randomID] ?? nil
-                // It may have been stored after the list passed its place, or deleted meanwhile.
+                // It may have been stored after the list passed its key, or deleted meanwhile.
                 guard length == nil || mismatch.byteCount.map({ $0 != length }) == true,
                     try await photos.isReady(mismatch.randomID)
                 else { continue }

@@ -27,12 +27,12 @@ package enum SchemaLock {
         }
     }
 
-    /// Waits until nobody writes records, and keeps all others from it until the end of the transaction.
+    /// Waits until no other transaction writes records, and blocks all writers until the end of the transaction.
     ///
     /// - Parameter connection: In a transaction.
     /// - Throws: `PostgresError`.
     package static func takeAlone(on connection: PostgresConnection) async throws {
-        // The locks come in the order of names, in which nobody else takes more than one of them.
+        // The locks are taken in the order of names. No other transaction takes more than one of them.
         try await connection.execute("LOCK TABLE records IN EXCLUSIVE MODE")
         try await connection.execute("LOCK TABLE schema_definitions IN EXCLUSIVE MODE")
     }

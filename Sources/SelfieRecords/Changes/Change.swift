@@ -27,14 +27,14 @@ package struct Change: Sendable {
     package let id: String
     /// Nil for what is deleted.
     package let content: Content?
-    /// The stream in which it stands, and its number there.
+    /// Its stream, and its number there.
     let position: (stream: Int, number: Int)
     /// The number since which the stream shows it; nil where it does not.
     let shownNumber: Int?
-    /// Whether nobody sees it any more.
+    /// Whether it was deleted for all readers.
     let isDeleted: Bool
 
-    /// The same change for a reader at a position of the stream.
+    /// The same change for a reader at a position in the stream.
     func seen(from cursor: ChangeCursor) -> Change {
         var change = self
         guard content != nil else {

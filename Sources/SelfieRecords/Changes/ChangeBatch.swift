@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// Changes that came one after another, and where that leads.
+/// Successive changes, and the reader's positions before and after them.
 ///
-/// Whoever waits for hours has handed on many. As values, each would take memory in all functions that wait.
+/// It is a class: as a value, it would take memory in each suspended function of a reader that waits for hours.
 package final class ChangeBatch: Sendable {
     package let changes: [Change]
     /// Where the reader is before the first of them.

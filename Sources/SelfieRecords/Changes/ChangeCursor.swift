@@ -41,7 +41,7 @@ package struct ChangeCursor: Sendable, Equatable {
         positions[stream] = Position(number: number, end: end, begun: number < end.number ? begun : nil)
     }
 
-    /// Takes over the position that another cursor has in a stream; the beginning if it has none.
+    /// Copies another cursor's position in a stream; the beginning if it has none.
     mutating func takePosition(in stream: Int, of other: ChangeCursor?) {
         positions[stream] =
             other?.positions[stream] ?? Position(number: 0, end: StreamEnd(number: 0, postgresStart: 0), begun: nil)

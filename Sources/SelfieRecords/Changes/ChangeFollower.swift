@@ -143,7 +143,7 @@ package final class ChangeFollower {
         return .synced(position.end)
     }
 
-    /// What is sent to a client when an error ends the reading.
+    /// The event for an error that ends the reading.
     private static func event(for error: any Error) throws -> Event {
         switch error {
         case let reset as ChangeReset: .reset(reset)

@@ -10,7 +10,7 @@ package struct ChangeQuery: Sendable {
         case now
         /// After what it has received.
         case after(ChangeCursor)
-        /// After a cursor that nobody can read.
+        /// After a cursor of an older version, which can't be read.
         case unreadable
 
         var cursor: ChangeCursor? { if case .after(let cursor) = self { cursor } else { nil } }

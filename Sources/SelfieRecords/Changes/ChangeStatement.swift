@@ -41,7 +41,7 @@ struct ChangeStatement {
         always = "number = 1"
     }
 
-    /// Reads the next changes of some streams for whoever follows them, and compares what readers have access to.
+    /// Reads the next changes of some streams for all of their readers, and compares what the readers have access to.
     init(
         of streams: [Int: ChangeCursor.Position],
         comparing readers: [(reader: ChangeReader, roleStreams: Set<Int>)],
@@ -139,7 +139,8 @@ struct ChangeStatement {
         """
     }
 
-    /// A record that one stream stops to show may be shown by another one of the reader's, or the reader may have got it there.
+    /// Another stream of the reader's may still show a record that this one no longer shows, or may have shown it
+    /// before.
     ///
     /// Each is looked up. Without the limit, a plan may first gather all that anybody is shown.
     private static let elsewhere: PostgresQuery = """

@@ -69,7 +69,9 @@ package struct ChangeStore: Sendable {
             return ChangeComparison(
                 epoch: check.epoch,
                 streams: check.streams,
-                changes: try rows.compactMap { try Change($0, since: nil, schema: schema) }.grouped(by: \.position.stream),
+                changes: try rows.compactMap { try Change($0, since: nil, schema: schema) }.grouped(
+                    by: \.position.stream
+                ),
                 outdatedReaders: Set(outdated.map { known[$0].0 })
             )
         }
@@ -101,8 +103,10 @@ extension ChangeCursor.Check {
 extension Change {
     /// Reads a row of ``ChangeStatement``.
     ///
-    /// It is nil for a row without a change, and in three other cases: another stream of the reader's shows the record, it has
-    /// just expired, or it has ended and the reader never had it. Readers at different positions have no cursor in common.
+    /// It is nil for a row without a change. It is also nil where another stream of the reader's shows the record, and
+    /// where the record has just expired. Nor is there a change where the record has ended and the reader never had it.
+    ///
+    /// `since` is nil for a reading that readers at different positions share.
     ///
     /// - Throws: `SchemaChanged`, `PostgresError`.
     init?(_ row: PostgresRow, since: ChangeCursor?, schema: AppliedSchema) throws {

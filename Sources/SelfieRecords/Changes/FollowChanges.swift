@@ -7,7 +7,7 @@ package import SelfieAccounts
 package struct FollowChanges: Sendable {
     let store: ChangeStore
     package let hub: ChangeHub
-    /// Nil where nobody has a session.
+    /// Nil where readers have no session.
     let uses: SessionUseRecorder?
     let now: @Sendable () -> Date
     /// After how many milliseconds a follower notes again that its session is in use: each note writes a row.

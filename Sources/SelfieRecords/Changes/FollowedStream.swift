@@ -13,29 +13,29 @@ struct FollowedStream {
     /// About how many bytes the changes take.
     private(set) var byteCount = 0
 
-    /// About the most bytes that are kept, for readers who are slower than others.
+    /// About the most bytes of changes in memory, for readers who are slower than others.
     static let maxBytes = 1 << 20
 
-    /// A stream of which nothing is kept, with its end as somebody has read it.
+    /// A stream without changes in memory, at the end that a reader has read.
     init(epoch: ChangeEpoch, end: StreamEnd) {
         self.epoch = epoch
         position = ChangeCursor.Position(number: end.number, end: end, begun: nil)
         since = end.number
     }
 
-    /// Lets go of all changes, and begins at another end.
+    /// Drops all changes, and begins at another end.
     mutating func restart(at end: StreamEnd, epoch: ChangeEpoch) {
         let readers = readers
         self = FollowedStream(epoch: epoch, end: end)
         self.readers = readers
     }
 
-    /// Lets go of all changes: readers who are behind read by themselves.
+    /// Drops all changes: readers who are behind query the database themselves.
     mutating func forget() {
         (changes, byteCount, since) = ([], 0, position.number)
     }
 
-    /// Adds the next changes, and lets go of the oldest if there are too many.
+    /// Adds the next changes, and drops the oldest if there are too many.
     mutating func append(_ added: [Change], to number: Int, end: StreamEnd) {
         let keys = Set(added.map(\.key))
         changes.removeAll { keys.contains($0.key) }
@@ -48,7 +48,7 @@ struct FollowedStream {
         }
     }
 
-    /// What a reader gets of the kept changes, which may be none; nil if the reader must read by itself.
+    /// The changes in memory for a reader, which may be none; nil if the reader must query the database itself.
     func next(of id: Int, after reader: ChangeBatch, for query: ChangeQuery, at time: Date) -> ChangeBatch? {
         let cursor = reader.end
         guard epoch == cursor.epoch, let number = cursor.positions[id]?.number, number >= since else { return nil }

@@ -54,7 +54,7 @@ struct FollowedStreams {
         for (stream, position) in batch.end.positions {
             if streams[stream] == nil {
                 streams[stream] = FollowedStream(epoch: batch.end.epoch, end: position.end)
-                // What has changed after the reading, and before now, was noted for nobody.
+                // What has changed after the reading, and before now, was noted for no reader.
                 changed[stream] = .now
             }
             streams[stream]?.readers.insert(listener)
@@ -135,7 +135,7 @@ struct FollowedStreams {
         compareAllSoon()
     }
 
-    /// Whom it concerns that something could not be compared.
+    /// The readers that a failed comparison concerns.
     func readers(of work: Work) -> Set<ChangeListener> {
         work.readers.union(work.changed.keys.compactMap { streams[$0]?.readers }.joined())
     }
@@ -155,7 +155,8 @@ struct FollowedStreams {
             if found.epoch != streams[id]?.epoch || stream.isLost || stream.forgotten > position.number {
                 // Some may have read by themselves what is there now.
                 let others = readers.filter { reader in
-                    reader.position?.end.epoch != found.epoch || reader.position?.end.number(in: id) != stream.end.number
+                    reader.position?.end.epoch != found.epoch
+                        || reader.position?.end.number(in: id) != stream.end.number
                 }
                 woken.append((others, nil))
                 update(id) { $0?.restart(at: stream.end, epoch: found.epoch) }

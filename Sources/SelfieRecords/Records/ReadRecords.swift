@@ -85,7 +85,7 @@ package struct ReadRecords: Sendable {
         }
     }
 
-    /// Nobody lists what is in the inbox of somebody else.
+    /// A user lists only their own inbox.
     private func requireOwnInbox(_ location: RecordLocation, of reader: RecordReader) async throws {
         guard let member = location.inboxOf else { return }
         guard reader.collection.definition.access == .inbox else { throw RecordRefusal(.noCollection) }

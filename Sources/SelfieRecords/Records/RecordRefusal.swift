@@ -40,7 +40,7 @@ package struct RecordRefusal: Error, Equatable {
         case invalidExpiry
         /// Only records of an `acl` collection have readers and writers.
         case notShared
-        /// Somebody is named who does not exist, or has blocked the user.
+        /// A named member does not exist, or has blocked the user.
         case unknownReader
         /// More readers and writers than ``RecordLimits/maxReaderCount``.
         case tooManyReaders

@@ -19,7 +19,7 @@ package struct RemoveRecords: Sendable {
     static let batchSize = 100
     /// Leaves out records whose owner's row was removed by hand.
     ///
-    /// Nobody sees those, and none of them can be numbered.
+    /// No user sees those, and none of them can be numbered.
     static let ofUsers: PostgresQuery = "JOIN users AS owner ON owner.id = owner_id"
 
     /// Selects some of the records that a user owns, and of those in the user's inboxes.

@@ -20,7 +20,7 @@ package struct WriteRecords: Sendable {
     /// - Parameters:
     ///   - operations: What to do, at most ``RecordLimits/maxBatchCount``.
     ///   - location: Where the records are.
-    ///   - session: The session of who does it.
+    ///   - session: The author's session.
     ///   - source: Where the request came from.
     /// - Returns: The records, without those that were deleted.
     /// - Throws: `RecordRefusal`, `RateLimitExceeded`, `SessionError.ended` when the account is deleted or disabled,
@@ -69,7 +69,7 @@ package struct WriteRecords: Sendable {
             }
             throw RecordsBusy()
         } catch {
-            // Nobody was named. To try to send a message counts.
+            // No reader was named. A message counts also when sending fails.
             if !sends.areMessages, !Task.isCancelled { await limiter.giveBack(sends.counted) }
             throw error
         }

@@ -3,7 +3,7 @@ import RecordSchema
 package import SelfieAccounts
 import SelfiePhotos
 
-/// Shows who has a role, and gives and takes roles.
+/// Lists a role's members, and adds and removes members.
 package struct ManageRoles: Sendable {
     let store: RoleStore
     let schemas: SchemaCache
@@ -42,7 +42,7 @@ package struct ManageRoles: Sendable {
         ///
         /// - Parameter id: The member's id, as a client sent it.
         /// - Returns: The member.
-        /// - Throws: `RoleError.noMember` for one who does not have it, `PostgresError`.
+        /// - Throws: `RoleError.noMember` for a member without the role, `PostgresError`.
         package func member(_ id: String) async throws -> RoleStore.Member {
             guard MemberID.isPossible(id), let member = try await store.member(id, of: role) else {
                 throw RoleError.noMember
@@ -63,7 +63,8 @@ package struct ManageRoles: Sendable {
     ///   - role: The role's name.
     ///   - userID: The user.
     /// - Returns: The role.
-    /// - Throws: `RoleError.noRole` also for who has nothing to do with the role, `.notManager`, `PostgresError`.
+    /// - Throws: `RoleError.noRole` also for a user who neither has nor manages the role, `.notManager`,
+    ///   `PostgresError`.
     package func managed(_ role: String, by userID: Int) async throws -> Managed {
         let applied = try await schemas.newest()
         guard applied.schema.roles.contains(where: { $0.name == role }) else { throw RoleError.noRole }
@@ -113,7 +114,7 @@ package struct ManageRoles: Sendable {
     ///   - role: The role's name.
     ///   - memberID: The member's id.
     ///   - postgres: The database.
-    /// - Returns: Whether that is a change. Nobody is notified.
+    /// - Returns: Whether that is a change. It sends no notification.
     /// - Throws: `RoleError`, `PostgresError`.
     package static func change(
         _ change: Change,
@@ -126,8 +127,8 @@ package struct ManageRoles: Sendable {
 
     /// Decides and writes in one transaction.
     ///
-    /// Parallel calls wait here for each other. So they can't pass the limit together, and nobody acts who has lost the right
-    /// to meanwhile: with the account, by the schema, or with the role.
+    /// Parallel calls wait here for each other. So together they can't pass the limit. A manager who has just lost the
+    /// right can't act either: by a deleted account, a new schema or a lost role.
     ///
     /// - Returns: The user's id; nil when nothing changes.
     private static func apply(

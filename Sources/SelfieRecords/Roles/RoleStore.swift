@@ -74,7 +74,7 @@ package struct RoleStore: Sendable {
     /// - Parameters:
     ///   - id: The member's id.
     ///   - role: The role's name.
-    /// - Returns: The member; nil for one who does not have the role.
+    /// - Returns: The member; nil for a member without the role.
     /// - Throws: `PostgresError`.
     package func member(_ id: String, of role: String) async throws -> Member? {
         try await postgres.read(

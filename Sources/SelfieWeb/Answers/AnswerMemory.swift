@@ -31,7 +31,7 @@ final class AnswerMemory: Sendable {
     /// Reserves memory before the answer is made.
     ///
     /// When there is none left, slow answers of users who hold more are ended. For a small change, it is the oldest answer of
-    /// the user who holds the most, whoever that is.
+    /// the user who holds the most.
     ///
     /// - Parameters:
     ///   - maxBytes: How much it may take.
@@ -174,7 +174,7 @@ extension ResponseBody {
     ///   - share: What they hold of a budget. It is dropped when the socket has taken the last byte.
     ///   - channel: The connection.
     init(_ pieces: [ByteBuffer], holding share: some Sendable, sentOn channel: any Channel) {
-        // Each is dropped once it is written: whoever compresses them holds the share for what comes out.
+        // Each is dropped once it is written. After compression, the compressor holds the share for its output.
         let rest = Mutex(Array(pieces.reversed()))
         self.init(contentLength: pieces.reduce(0) { $0 + $1.readableBytes }) { writer in
             while let piece = rest.withLock({ $0.popLast() }) { try await writer.write(piece) }

@@ -10,7 +10,7 @@ extension Endpoint.Parameter {
         example: "Ada Lovelace",
         mayBeBlank: false
     )
-    /// The same for a call that takes two names in its place.
+    /// The same for a call that takes two names instead.
     static let fullNameOrNames = Self(
         "full_name",
         text,

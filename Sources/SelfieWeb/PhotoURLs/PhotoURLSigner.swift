@@ -7,7 +7,7 @@ import Synchronization
 
 /// Signs the URLs of photos, and checks them.
 ///
-/// A URL ends by itself, a day after the end of the day (UTC) on which it was made: it works for 24 to 48 hours. All URLs of
+/// A URL expires a day after the end of the day (UTC) on which it was made. So it works for 24 to 48 hours. All URLs of
 /// a photo of one day are the same, so that clients can cache the photo. Each user has a series of URLs; a new series ends
 /// those of the others.
 struct PhotoURLSigner: Sendable {

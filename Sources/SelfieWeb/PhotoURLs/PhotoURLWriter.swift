@@ -25,9 +25,9 @@ struct PhotoURLWriter {
 
     /// Writes a photo's URL.
     ///
-    /// It is `<origin>/photos/<id>?expires=<seconds since 1970>&signature=<43 letters of base64url>`, with
-    /// `series=<number>&` in the middle after the user has ended earlier URLs, and `for=<scope>&` where it is not for the
-    /// photo's owner.
+    /// It is `<origin>/photos/<id>?expires=<seconds since 1970>&signature=<43 letters of base64url>`. After the user
+    /// has ended earlier URLs, `series=<number>&` is in the middle. So is `for=<scope>&`, unless it is for the photo's
+    /// owner.
     func appendURL(of randomID: UnsafeRawBufferPointer, to text: inout TextBuffer) {
         prefix.withUnsafeBytes { text.append($0) }
         PercentEncoding.append(randomID, to: &text)

@@ -82,7 +82,14 @@ struct RecordEndpoints: EndpointGroup {
             let operations = try await elements.map { try RecordOperation(.create, $0, id: nil, condition: .none) }
             let bytes = elements.areMany ? AnswerMemory.bufferBytes(elements.answerBytes) : elements.answerBytes
             let memory = try memory(bytes, session, context)
-            let records = try await write(operations, in: location, session, request, context, areMany: elements.areMany)
+            let records = try await write(
+                operations,
+                in: location,
+                session,
+                request,
+                context,
+                areMany: elements.areMany
+            )
             guard elements.areMany else { return try response(records[0], to: request, session, within: memory) }
             return try response(records, to: request, session, within: memory)
         }
@@ -124,7 +131,11 @@ struct RecordEndpoints: EndpointGroup {
         return try await offEventLoop {
             let operations = try await elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
             // It answers with whole records, however little of them was sent.
-            let stored = try await readRecords.byteCount(of: operations.compactMap(\.id), in: location, by: session.userID)
+            let stored = try await readRecords.byteCount(
+                of: operations.compactMap(\.id),
+                in: location,
+                by: session.userID
+            )
             let most = operations.count * RecordBodies.maxRecordAnswerBytes
             let bytes = AnswerMemory.bufferBytes(min(most, stored + elements.answerBytes))
             let memory = try memory(bytes, session, context)

@@ -12,7 +12,7 @@ import SelfieAccounts
 import SelfiePhotos
 import SelfieRecords
 
-/// The one place that knows which status and text an error of the other modules has.
+/// Only this extension knows which status and text an error of the other modules has.
 extension ServiceError {
     /// Maps an error of any layer.
     ///
@@ -92,7 +92,7 @@ extension ServiceError {
             }
     }
 
-    /// Tells the limit, and when to try again.
+    /// The response's headers state the limit, and when to try again.
     ///
     /// Source of the `RateLimit` fields: draft-ietf-httpapi-ratelimit-headers-06, the last version with separate
     /// fields. Its section 5 forbids a Retry-After below `RateLimit-Reset`.

@@ -3,7 +3,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Writes lines to a descriptor on a thread of its own, so that code that logs never waits for a pipe, a terminal or a disk.
+/// Writes lines to a descriptor on a thread of its own, so that logging never waits for a pipe, a terminal or a disk.
 ///
 /// Lines wait in memory. Those that do not fit are dropped. A later line says how many.
 final class LogWriter: Sendable {

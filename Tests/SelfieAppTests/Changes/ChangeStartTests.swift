@@ -23,7 +23,11 @@ struct ChangeStartTests {
                 // As if it had begun where it is now.
                 aged.move(stream, to: position.number, end: StreamEnd(number: position.number, postgresStart: 0))
                 let start = position.end.postgresStart - dayMicroseconds
-                aged.move(stream, to: position.number, end: StreamEnd(number: position.end.number, postgresStart: start))
+                aged.move(
+                    stream,
+                    to: position.number,
+                    end: StreamEnd(number: position.end.number, postgresStart: start)
+                )
             }
             return aged.text
         }

@@ -22,10 +22,10 @@ package struct RecordQuery: Sendable {
     /// The fields whose records are wanted, too.
     package let include: [String]
 
-    /// A place in a list: a record, which may be deleted meanwhile.
+    /// A position in a list: a record, which may be deleted meanwhile.
     package struct Position: Sendable {
         let id: String
-        /// When it was created, in microseconds since 1970; nil if nobody cares.
+        /// When it was created, in microseconds since 1970; nil if it does not matter.
         ///
         /// An id may come again, for another record.
         let createdAt: Int?

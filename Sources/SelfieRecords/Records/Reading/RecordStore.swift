@@ -56,7 +56,7 @@ struct RecordStore: Sendable {
         return try await !postgres.read(reader.listStream).isEmpty
     }
 
-    /// Whether a user may do anything in a collection, as who has its role or manages that.
+    /// Whether a user may do anything in a collection: the user has its role, or manages that role.
     func reaches(_ reader: RecordReader) async throws -> Bool {
         guard reader.collection.definition.access == .shared else { return true }
         return try await !postgres.read("SELECT FROM (\(part: reader.streams)) AS mine LIMIT 1").isEmpty

@@ -4,7 +4,7 @@ package import RecordSchema
 extension ApplySchema {
     /// What applying a schema would do, with the numbers of records and of people.
     ///
-    /// It reads all records that would be reviewed, and keeps nobody from writing.
+    /// It reads all records that would be reviewed, and does not block writers.
     ///
     /// - Parameter schema: The schema.
     /// - Returns: The preview.

@@ -37,8 +37,8 @@ package struct ApplySchema: Sendable {
     ///   - schema: The schema.
     ///   - plan: What its operator has agreed to.
     ///   - mayShowMore: Whether records that are there may be shown to more people.
-    /// - Returns: What was done; nil when the present schema is not the plan's any more, or when records have come that it
-    ///   would show to more people.
+    /// - Returns: What was done; nil when the present schema is not the plan's any more, or when it would show new
+    ///   records to more people.
     /// - Throws: `SchemaPlanRefused`, `RecordsBusy` when others write records all the time, `PostgresError`.
     package func callAsFunction(
         _ schema: Schema,

@@ -45,8 +45,9 @@ struct RecordCall {
 
     // MARK: What counts as sent
 
-    /// The records whose readers are asked for before anything is counted, each with the right that the author needs for
-    /// that: to share it, or to write it where only its readers are inherited.
+    /// The records whose readers must be read before anything is counted, each with the right that the author needs.
+    ///
+    /// It is the right to share the record, or to write it where only its readers are inherited.
     var sharedRecords: [RecordName: Rights] {
         guard collection.definition.access == .acl else { return [:] }
         var rights: [RecordName: Rights] = [:]
@@ -220,7 +221,7 @@ struct PreparedOperation {
     let content: Result<RecordData, RecordRefusal>?
     /// The record that a new one belongs to; nil for none.
     let parent: RecordName?
-    /// Whether a new record would get the readers of that one, since nobody is named.
+    /// Whether a new record gets the readers of its parent, since it names none.
     let inherits: Bool
     /// As ``SentDigests`` makes it; nil for what is not sent to an inbox.
     let sentDigest: String?

@@ -4,10 +4,10 @@ import RecordSchema
 
 /// The records that others belong to, by the `parent` of these others' collection.
 extension RecordPlanner {
-    /// What a call changes beside the records that it names: parents get the id of the last of their new records, and lose
-    /// that of one that is deleted.
+    /// What a call changes in parents.
     ///
-    /// A parent that the author may not write gets no id.
+    /// A parent gets the id of the last of its new records, and loses that of a deleted one. A parent that the author
+    /// may not write gets no id.
     func parents(of drafts: [RecordDraft]) throws(RecordRefusal) -> [RecordDraft] {
         let deleted = drafts.filter { $0.content == nil }
         var changed = Self.clearing(deleted, in: Array(snapshot.records.values), schema, by: [author.member.userID])

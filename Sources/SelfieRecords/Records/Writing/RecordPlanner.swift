@@ -89,8 +89,9 @@ struct RecordPlanner {
 
     /// The rights of streams after an operation.
     ///
-    /// Who is named nowhere any more has none. What is not named again stays, and who reads already, whatever came since. A new
-    /// record that names nobody is for those who read the one that it belongs to.
+    /// A list of readers or writers that is sent replaces the old one; a list that is not sent stays as it is. A
+    /// present reader may be named again, even after blocking the author. A new record without lists has the readers of
+    /// its parent.
     private func sharing(
         of record: ExistingRecord?,
         after operation: PreparedOperation,

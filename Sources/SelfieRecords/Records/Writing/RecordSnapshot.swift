@@ -65,7 +65,8 @@ struct RecordAuthor: Sendable {
 
     /// Requires that a collection exists for the user.
     ///
-    /// A collection of a role does not exist for others, not even for who has left the role and owns records in it.
+    /// A collection of a role does not exist for others. That includes former members of the role who own records in
+    /// it.
     func requireRole(in collection: AppliedCollection) throws(RecordRefusal) {
         guard collection.definition.access == .shared else { return }
         if roles(in: collection).isEmpty { throw RecordRefusal(.noCollection) }
@@ -120,7 +121,7 @@ struct ExistingRecord: Sendable {
     /// As JSON.
     let data: String
     let byteCount: Int
-    /// What it was when it was sent; nil for what nobody sent to an inbox.
+    /// What it was when it was sent; nil for a record that was not sent to an inbox.
     let sent: Sent?
     let version: Int
     /// Such as `2026-11-24T10:00:00.000Z`.
@@ -140,7 +141,7 @@ struct ExistingRecord: Sendable {
 
     var id: String { name.id }
 
-    /// What somebody may do who has some streams.
+    /// The rights of a user with these streams.
     func rights(of streams: Set<Int>) -> Rights {
         grants.reduce(into: []) { rights, grant in
             if streams.contains(grant.key) { rights.formUnion(grant.value.rights) }

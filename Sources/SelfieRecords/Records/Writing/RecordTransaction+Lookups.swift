@@ -41,9 +41,9 @@ extension RecordTransaction {
 
     /// The key of a record that must stay, since a reference of one that does not go holds it; nil for none.
     ///
-    /// Only references hold it that were set by those who own it or may write it: nobody else can keep it from its owner.
-    /// What a new record set in its parent holds nothing. Nor does what was sent to others, since its sender would notice
-    /// what they do with it.
+    /// Only references of those who own it or may write it hold it. So no other user can stop its owner from deleting
+    /// it. What a new record set in its parent holds nothing. Nor does what was sent to others, since its sender would
+    /// notice what they do with it.
     func referredTo(_ keys: [Int], besidesBy going: [Int]) async throws -> Int? {
         let rules = schema.parentRules
         let rows = try await connection.query(
