@@ -104,7 +104,7 @@ extension Change {
     /// Reads a row of ``ChangeStatement``.
     ///
     /// It is nil for a row without a change. It is also nil where another stream of the reader's shows the record, and
-    /// where the record has just expired. Nor is there a change where the record has ended and the reader never had it.
+    /// where the record has just expired. The same holds where the record has ended and the reader never had it.
     ///
     /// `since` is nil for a reading that readers at different positions share.
     ///

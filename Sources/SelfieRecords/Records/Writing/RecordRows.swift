@@ -78,7 +78,7 @@ struct RecordRows {
         row.inboxCount += charge.inboxCount
         row.byteCount += charge.byteCount
         streams[charge.id] = row
-        // What a call changes beside its own records is no matter of its limits.
+        // Changes of other records, such as parents, do not count against the call's limits.
         guard position != nil else { return }
         if charge.inboxCount > 0, row.inboxCount > RecordLimits.maxInboxCount {
             throw RecordRefusal(.inboxFull, at: position)
@@ -182,10 +182,10 @@ struct RecordRows {
             """
     }
 
-    /// Refuses records of an author of whom a member's stream shows too many.
+    /// Refuses new records of an author when a member's stream has too many of that author.
     func check(_ counts: StreamTable.AuthorCounts, of pair: StreamTable.AuthoredStream) throws(RecordRefusal) {
         guard let change = authors[pair], change.recordCount > 0, let position = lastAddition[pair] else { return }
-        // What was free before the last record came.
+        // The free part before the last record was added.
         let free = RecordLimits.maxInboxCount - (streams[pair.stream]?.inboxCount ?? 0) + 1
         if change.inboxCount > 0, counts.inboxCount > free { throw RecordRefusal(.inboxFull, at: position) }
         if counts.recordCount > RecordLimits.maxCountPerReader { throw RecordRefusal(.readerFull, at: position) }

@@ -39,11 +39,11 @@ extension RecordTransaction {
         }
     }
 
-    /// The key of a record that must stay, since a reference of one that does not go holds it; nil for none.
+    /// The key of a record that may not be deleted, since a remaining record refers to it; nil for none.
     ///
-    /// Only references of those who own it or may write it hold it. So no other user can stop its owner from deleting
-    /// it. What a new record set in its parent holds nothing. Nor does what was sent to others, since its sender would
-    /// notice what they do with it.
+    /// Only references set by its owner or a writer count. So no other user can prevent its deletion. References that a
+    /// new record set in its parent do not count. Nor do those in records sent to others: their sender would notice
+    /// what the recipient does with them.
     func referredTo(_ keys: [Int], besidesBy going: [Int]) async throws -> Int? {
         let rules = schema.parentRules
         let rows = try await connection.query(
