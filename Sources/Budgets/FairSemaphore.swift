@@ -75,7 +75,7 @@ package final class FairSemaphore: Sendable {
     /// How many callers wait.
     package var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
-    /// Refuses a caller at once whom ``acquire(for:)`` would refuse.
+    /// Throws if ``acquire(for:)`` would refuse the caller at once.
     ///
     /// - Throws: `TooBusy`.
     package func requireRoom(for caller: Caller) throws(TooBusy) {

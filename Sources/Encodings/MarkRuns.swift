@@ -43,9 +43,10 @@ private struct MarkRun {
         return count > Self.maxCount
     }
 
-    /// Whether a scalar may be sorted with its neighbours, itself or what it is made of.
+    /// Whether a scalar, or a part of it, may be sorted with its neighbours.
     ///
-    /// U+034F is of the category, and ends a row: its class is 0. So are U+0F73, U+0F75 and U+0F81, made of two that are not.
+    /// U+034F has this category, but ends a row: its class is 0. U+0F73, U+0F75 and U+0F81 also have class 0, but
+    /// consist of two marks of other classes, so they count.
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         // The first mark is U+0300.
         guard scalar.value >= 0x300, scalar != "\u{034F}" else { return false }

@@ -30,7 +30,7 @@ package struct RefusedRequest: Sendable {
 
 /// A request stopped arriving, or arrives too slowly.
 ///
-/// Whoever reads its body gets this error.
+/// The reader of its body gets this error.
 package struct SlowRequestError: Error {}
 
 /// The answer that refuses a request.

@@ -2,7 +2,7 @@ import NIOCore
 
 /// Hands what arrives on to the parser in pieces of one request at most, and no more while too many requests wait.
 ///
-/// The parser hands on every request of a read at once, and back-pressure on the next read comes too late.
+/// The parser passes on every request of a read at once, and back-pressure on the next read comes too late.
 final class RequestGate: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -95,7 +95,7 @@ final class RequestGate: ChannelDuplexHandler {
         if held.readableBytes == 0 || discardsInput() { held = ByteBuffer() }
     }
 
-    /// How many bytes to hand on at once.
+    /// How many bytes to pass on at once.
     private var pieceLength: Int {
         switch arrivingBody() {
         case nil: Self.lengthToEmptyLine(held.readableBytesView, from: 0)
@@ -105,7 +105,7 @@ final class RequestGate: ChannelDuplexHandler {
         }
     }
 
-    /// The least that is handed on of a body in chunks, as far as it is there.
+    /// The least that is passed on of a body in chunks, if as much has arrived.
     ///
     /// Its end shows only to the parser. Bodies of empty lines would cost a pass through it for each.
     private static let minChunkedBytes = 512

@@ -33,7 +33,7 @@ struct FileBytes {
         if offset < windowStart || offset + count > windowStart + window.count {
             window = try await read(offset..<min(offset + max(windowBytes, count), length))
             windowStart = offset
-            // Whoever gives fewer bytes than there are has another file.
+            // Fewer bytes than the file's length mean that it was replaced.
             guard window.count >= count else { throw NoImage() }
         }
         return window[(offset - windowStart)..<(offset - windowStart + count)]

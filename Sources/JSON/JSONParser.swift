@@ -83,7 +83,7 @@ struct JSONParser {
         return .array(values)
     }
 
-    /// Reads what stands between brackets.
+    /// Reads what is between brackets.
     private mutating func elements(
         end: Unicode.Scalar,
         each: (inout JSONParser) throws(JSONError) -> Void

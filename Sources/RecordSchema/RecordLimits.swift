@@ -4,7 +4,7 @@ package enum RecordLimits {
     package static let maxBytes = 64 * 1024
     /// How deep arrays and objects may be in each other, the record's own object included.
     package static let maxDepth = 16
-    /// The most members whom a record names as readers and writers.
+    /// The most readers and writers that a record names.
     package static let maxReaderCount = 100
     /// The most records of a call that changes them.
     package static let maxBatchCount = 100
@@ -18,6 +18,6 @@ package enum RecordLimits {
     package static let maxInboxCount = 10_000
     /// The most records of a user, deleted ones included while they are remembered.
     package static let maxCountPerUser = 100_000
-    /// The most records of one author that another member reads as somebody who was named.
+    /// The most records of one author that another member reads as a named reader.
     package static let maxCountPerReader = 50_000
 }

@@ -10,7 +10,7 @@ package struct Widening: Sendable, Equatable {
         case everybody
         /// The members of roles, and of those that manage them: they can give such a role to themselves.
         case roles([String])
-        /// Whoever reads a record sees a photo of it.
+        /// The readers of a record see its photo.
         case ofEachRecord
     }
 

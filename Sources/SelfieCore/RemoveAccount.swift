@@ -74,10 +74,10 @@ package struct RemoveAccount: Sendable {
 
     /// How many grants one transaction removes.
     ///
-    /// Whoever writes a record that the user reads waits for it.
+    /// Calls that write records for this reader wait for it.
     private static let grantBatchSize = 5_000
 
-    /// Goes on with the removal of accounts that are closed: large ones, and those that crashes have interrupted.
+    /// Continues the removal of closed accounts: large ones, and those that crashes have interrupted.
     ///
     /// An account whose removal fails keeps none of the others from theirs.
     ///
@@ -140,7 +140,7 @@ package struct RemoveAccount: Sendable {
         ).isEmpty
     }
 
-    /// Whoever writes a record that the user reads waits for this lock, and then finds no stream.
+    /// Calls that write records for this reader wait for this lock, and then find no stream.
     private static func lockStream(ofUser userID: Int, on connection: PostgresConnection) async throws -> Int? {
         try await connection.query(StreamTable.lockingForRemoval(ofUser: userID)).first?.decode("id")
     }

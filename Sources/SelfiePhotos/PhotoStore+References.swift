@@ -92,7 +92,7 @@ extension PhotoStore {
             try await connection.execute("SELECT FROM photo_libraries WHERE user_id = \(userID) FOR NO KEY UPDATE")
             let photo = try await connection.query("SELECT state FROM photos WHERE id = \(id) FOR UPDATE SKIP LOCKED")
             let isThere = try await !connection.query("SELECT FROM photos WHERE id = \(id)").isEmpty
-            // Whoever holds it may be about to refer to it. The next sweep looks again.
+            // The lock's holder may be about to refer to it. The next sweep looks again.
             if photo.isEmpty, isThere { return }
             // While it is locked, no reference can be added. The removal of a reference has it checked again.
             try await connection.execute(

@@ -24,7 +24,7 @@ package struct SQLState: Sendable, Hashable {
     static let featureNotSupported = SQLState("0A000")
     /// A prepared statement does not exist.
     static let invalidStatementName = SQLState("26000")
-    /// Somebody else has prepared a statement of the name in the same session.
+    /// Another client has prepared a statement of the name in the same session.
     static let duplicatePreparedStatement = SQLState("42P05")
 
     /// The first two characters, which name a kind of error.

@@ -1,6 +1,6 @@
 import DequeModule
 
-/// What is under way on one connection, in order, and whom each answer of the server is for.
+/// The statements under way on one connection, in order, and the caller for each of the server's answers.
 ///
 /// Statements up to a sync are a batch. To the server they are one transaction: all take effect or none. When one
 /// fails, the others can be run again.

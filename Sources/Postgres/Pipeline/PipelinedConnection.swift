@@ -132,7 +132,7 @@ final class PipelinedConnection {
         guard isAlive, !libpq.isBroken else { throw .connectionLost(libpq.lastError) }
     }
 
-    /// Lets go of a caller who was answered.
+    /// Removes a caller who was answered.
     ///
     /// The statement is cancelled if it does not end soon.
     ///

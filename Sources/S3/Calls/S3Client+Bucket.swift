@@ -13,7 +13,7 @@ extension S3Client {
 
     /// Learns the bucket's region and the store's clock where they differ from the configuration.
     ///
-    /// A refused request would teach the same. But a URL that is handed out must be right the first time.
+    /// A refused request would teach the same. But a presigned URL must be right the first time.
     ///
     /// - Throws: any case of ``S3Error``.
     package func prepare() async throws(S3Error) {

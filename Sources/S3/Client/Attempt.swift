@@ -2,9 +2,9 @@ import Concurrency
 import NIOCore
 import Synchronization
 
-/// One attempt of a call: what its tasks share, and the watch over it.
+/// One attempt of a call: the state that its tasks share, and its time-out.
 ///
-/// It alone holds the body. AsyncHTTPClient never lets go of a request when an early answer stops its body. Each such
+/// It alone holds the body. AsyncHTTPClient never releases a request when an early answer stops its body. Each such
 /// upload would keep its file and its disk space.
 final class Attempt: Sendable {
     private let clock: any MonotonicClock
@@ -97,7 +97,7 @@ final class Attempt: Sendable {
             noteSignOfLife()
             return bytes
         } catch {
-            // Whoever ends the attempt cancels its source, which is not at fault then.
+            // The end of an attempt cancels its source, which is then not the cause.
             if !(error is CancellationError) { state.withLock { $0.sourceError = error } }
             throw error
         }
@@ -126,7 +126,7 @@ final class Attempt: Sendable {
         decideEnd(true)
     }
 
-    /// Lets go of the body when the attempt is over.
+    /// Releases the body when the attempt is over.
     func end() {
         state.withLock { $0.body = nil }
         decideEnd(false)

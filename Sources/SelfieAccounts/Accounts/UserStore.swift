@@ -128,7 +128,7 @@ package struct UserStore: Sendable {
             guard count == 1 else { return false }
             try await PhotoLibrary.endURLs(ofUser: user.id, on: connection)
             try await SessionStore.endAll(ofUser: user.id, by: sessionID, on: connection)
-            // Somebody elsewhere may know the old password. So only the network of this request stays known.
+            // An attacker elsewhere may know the old password. So only the network of this request stays known.
             try await KnownAddressStore.keepOnly(source.address.network, ofUser: user.id, on: connection)
             try await SessionStore.begin(issued, userID: user.id, device: device, on: connection)
             try await AuditStore.add(.passwordReset, userID: user.id, from: source, on: connection)
@@ -138,7 +138,7 @@ package struct UserStore: Sendable {
         return isChanged
     }
 
-    /// Ends all sessions of a user, and all URLs of photos that were handed out: all or nothing.
+    /// Ends all sessions of a user, and invalidates all issued URLs of photos, in one transaction.
     ///
     /// - Parameters:
     ///   - id: The user's id.

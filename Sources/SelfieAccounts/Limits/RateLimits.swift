@@ -20,7 +20,7 @@ package enum RateLimitName: String, Sendable, CaseIterable {
     case uploadsPerUser = "UPLOADS_PER_USER"
     /// Records that one user creates, changes or deletes, and changes of profile, blocks and roles.
     case recordWritesPerUser = "RECORD_WRITES_PER_USER"
-    /// Records that one user sends to inboxes, and members whom one user names as readers.
+    /// Records that one user sends to inboxes, and members that one user names as readers.
     case inboxSendsPerUser = "INBOX_SENDS_PER_USER"
 
     /// The limit where nothing else is set.

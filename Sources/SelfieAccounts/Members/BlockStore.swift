@@ -12,7 +12,7 @@ package struct BlockStore: Sendable {
     /// The most members that a user may block.
     package static let maxCount = 1_000
 
-    /// The members whom a user blocks.
+    /// The members that a user blocks.
     ///
     /// - Parameter userID: The user's id.
     /// - Returns: Their ids, in no order that means something. Those of disabled accounts are among them.

@@ -1,9 +1,9 @@
 import Postgres
 
-/// The directory: members in the order of what is found of them.
+/// The directory: members in the order of their matching values.
 ///
-/// A full name, a last name or a title may be what begins with the query. A member stands where the smallest of them stands,
-/// and nowhere else. Three scans of indexes, each in order and each with a limit, give the page.
+/// A full name, a last name or a title may begin with the query. A member's only position is that of the smallest
+/// matching value. Three scans of indexes, each in order and each with a limit, give the page.
 extension MemberStore {
     /// A page of the directory.
     ///
@@ -22,7 +22,7 @@ extension MemberStore {
         return DirectoryPage(members: members, next: rows.count > selection.limit ? members.last?.id : nil)
     }
 
-    /// Where a member stands.
+    /// A member's position in the directory.
     struct Position {
         /// What was found, in small letters.
         let value: String

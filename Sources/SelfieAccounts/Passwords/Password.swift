@@ -25,7 +25,7 @@ package struct Password: Sendable {
         self.bytes = bytes
     }
 
-    /// Takes a password as somebody typed it.
+    /// Takes a password as it was typed.
     package init(_ text: String) {
         bytes = Array(text.utf8)
     }

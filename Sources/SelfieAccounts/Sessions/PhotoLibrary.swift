@@ -20,7 +20,7 @@ package struct PhotoLibrary: Sendable, Equatable {
 }
 
 extension PhotoLibrary {
-    /// The columns that this is made of, of `sessions` and `photo_libraries`.
+    /// The columns of `sessions` and `photo_libraries` that this is read from.
     ///
     /// A user without photos may have no row in the latter.
     package static let columns = """
@@ -34,7 +34,7 @@ extension PhotoLibrary {
         urlSeries = try row.decode("url_series")
     }
 
-    /// Ends all URLs of a user's photos that were handed out.
+    /// Invalidates all issued URLs of a user's photos.
     ///
     /// - Parameters:
     ///   - userID: The user's id.

@@ -8,7 +8,7 @@ import SelfiePhotos
 import SelfieRecords
 import Synchronization
 
-/// Reads the metrics that are known only when somebody asks.
+/// Reads the metrics that are sampled when Prometheus asks.
 final class MetricsSampler: Sendable {
     /// What they are read from.
     struct Sources: Sendable {

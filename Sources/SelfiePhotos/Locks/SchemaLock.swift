@@ -1,9 +1,9 @@
 package import Postgres
 
-/// The lock between those who apply a schema and those who write by one.
+/// The lock between transactions that apply a schema and those that write records.
 ///
-/// It is the first lock of each transaction. Whoever applies a schema locks records before photos and streams, and all of those
-/// in no order.
+/// It is the first lock of each transaction. While a schema is applied, records are locked before photos and streams.
+/// Among these, the order does not matter.
 package enum SchemaLock {
     /// Waits until no schema is being applied, and keeps others from it until the end of the transaction.
     ///

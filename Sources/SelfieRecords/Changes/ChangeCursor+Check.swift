@@ -11,7 +11,7 @@ package enum ChangeReset: String, Error, Sendable, CaseIterable {
 }
 
 extension ChangeCursor {
-    /// What the database says of a cursor.
+    /// The state of a cursor's streams in the database.
     struct Check: Sendable {
         let epoch: ChangeEpoch
         /// The streams that the reader has now.

@@ -162,7 +162,7 @@ package final class ChangeHub: Sendable {
         if let work { try await compare(work) }
     }
 
-    /// Compares streams and readers with the database, reads the next changes of the streams, and wakes whom that concerns.
+    /// Compares streams and readers with the database, reads the next changes of the streams, and wakes their readers.
     private func compare(_ work: FollowedStreams.Work) async throws {
         let found = try await store.compare(work.streams, of: work.readers)
         for (readers, stream) in state.withLock({ $0.streams.take(found, of: work) }) {

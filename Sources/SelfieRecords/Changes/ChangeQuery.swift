@@ -59,7 +59,7 @@ package struct ChangeQuery: Sendable {
 
     /// A hash of the names of the collections (FNV-1a, 62 bits), which is not 0; nil for all collections.
     ///
-    /// Cursors carry it: a cursor of other collections says nothing of these.
+    /// Cursors contain it: a cursor of other collections is not valid for these.
     var filter: Int? {
         guard let collections else { return nil }
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

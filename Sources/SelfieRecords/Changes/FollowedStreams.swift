@@ -13,10 +13,10 @@ struct FollowedStreams {
     /// The streams that are to be read, the oldest first, and when it became known that they have changed.
     private(set) var changed: OrderedDictionary<Int, ContinuousClock.Instant> = [:]
     /// About how many bytes all streams keep.
-    private(set) var keptBytes = 0
+    private(set) var cachedBytes = 0
 
     /// About the most bytes that all streams keep, but for those that were read last.
-    static let maxKeptBytes = 16 << 20
+    static let maxCachedBytes = 16 << 20
     /// With more readers than this, their sessions and roles are not compared each time that a stream is read.
     private static let fewCount = 16
     /// How many groups are compared at once when everything may have changed: with a tick of 20 ms, all within a second.
@@ -75,9 +75,9 @@ struct FollowedStreams {
     }
 
     private mutating func update(_ stream: Int, _ body: (inout FollowedStream?) -> Void) {
-        keptBytes -= streams[stream]?.byteCount ?? 0
+        cachedBytes -= streams[stream]?.byteCount ?? 0
         body(&streams[stream])
-        keptBytes += streams[stream]?.byteCount ?? 0
+        cachedBytes += streams[stream]?.byteCount ?? 0
     }
 
     // MARK: What has changed
@@ -167,7 +167,7 @@ struct FollowedStreams {
             if streams[id]?.position.number != stream.end.number, changed[id] == nil { changed[id] = .now }
         }
         // Readers who are behind in other streams read by themselves.
-        for id in streams.keys where keptBytes > Self.maxKeptBytes && work.streams[id] == nil {
+        for id in streams.keys where cachedBytes > Self.maxCachedBytes && work.streams[id] == nil {
             update(id) { $0?.forget() }
         }
         return woken

@@ -97,7 +97,7 @@ package struct RecordCleaning: Sendable {
                 "SELECT DISTINCT stream_id FROM (\(part: Self.forgettable)) AS old ORDER BY stream_id"
             ).map { try $0.decode("stream_id") }
             if streams.isEmpty { return false }
-            // Whoever gives such a grant again takes a number, and so waits for this lock.
+            // A transaction that writes such a grant again takes a number, and so waits for this lock.
             try await connection.execute(StreamTable.locking(.ids(streams)))
             let removal = GrantTable.removal(of: Self.forgettable, ofStreams: streams)
             let count = try await connection.execute(

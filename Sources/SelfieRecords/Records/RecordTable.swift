@@ -12,7 +12,7 @@ package enum RecordTable {
         let ownerID: Int
         let data: String
         let expiresAt: Timestamp?
-        /// As ``SentDigests`` makes it; nil for what is not sent to somebody else's inbox.
+        /// As ``SentDigests`` makes it; nil for a record that is not sent to another member's inbox.
         let sentDigest: String?
     }
 

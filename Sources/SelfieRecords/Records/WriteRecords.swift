@@ -103,7 +103,7 @@ package struct WriteRecords: Sendable {
                 try await call.attempt(on: connection, readers, quotaBytes: quotaBytes)
             }
         } catch let error as PostgresError where error.sqlState == .uniqueViolation {
-            // Somebody else has just created a record of the id. It is seen now.
+            // Another call has just created a record with this id. The next attempt sees it.
             return .busy
         }
     }

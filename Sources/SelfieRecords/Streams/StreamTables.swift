@@ -117,7 +117,7 @@ package enum StreamTable {
         """
     }
 
-    /// Removes some rows of authors of whom a stream shows nothing.
+    /// Removes some rows of authors without records in the stream.
     static func removalOfUnusedAuthors(rowCount: Int) -> PostgresQuery {
         """
         DELETE FROM stream_authors WHERE (stream_id, author_id) IN (

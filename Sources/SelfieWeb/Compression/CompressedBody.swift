@@ -52,7 +52,7 @@ enum CompressedBody {
         consuming func finish(_ trailers: HTTPFields?) async throws {}
     }
 
-    /// Compresses what it hands on.
+    /// Compresses what it passes on.
     fileprivate struct Writer<Parent: ResponseBodyWriter>: ResponseBodyWriter {
         var parent: Parent
         let stream: GzipStream

@@ -55,7 +55,7 @@ extension Endpoint {
             case encryptedPassword
             /// The same for a new password, within these limits.
             case encryptedNewPassword(minCharacters: Int, maxBytes: Int)
-            /// A password as somebody typed it.
+            /// A password as it was typed.
             case typedPassword
             /// The same for a new password, within these limits.
             case typedNewPassword(minCharacters: Int, maxBytes: Int)

@@ -97,7 +97,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
     }
 }
 
-/// What stands before the handlers of endpoints, by their authentication.
+/// The middlewares of endpoints, by their authentication.
 struct EndpointGuards {
     let basic: BasicMiddleware
     let token: TokenMiddleware

@@ -6,7 +6,7 @@ import SelfieAccounts
 import SelfieCore
 import SelfieRecords
 
-/// The members from whom a user wants no records.
+/// The members that a user has blocked.
 struct BlockEndpoints: EndpointGroup {
     private let parts: WebParts
 

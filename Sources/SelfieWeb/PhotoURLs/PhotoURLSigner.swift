@@ -60,7 +60,7 @@ struct PhotoURLSigner: Sendable {
     ) -> CheckedURL? {
         let named = scope.flatMap { PhotoScope($0) }
         if scope != nil, named == nil { return nil }
-        // Only the spelling that was handed out is accepted, not others of the same number or bytes.
+        // Only the issued spelling is accepted, not others of the same number or bytes.
         guard let end = Self.number(expires), let series = Self.number(series ?? "0"), !randomID.utf8.contains(0) else {
             return nil
         }

@@ -228,7 +228,7 @@ struct FollowedStreamsTests {
     }
 
     @Test("All streams keep 16 MiB; beyond that, those lose what they keep that were not read just now")
-    func keptBytes() throws {
+    func cachedBytes() throws {
         let numbers = Dictionary(uniqueKeysWithValues: (1...18).map { ($0, 10) })
         var streams = Self.streams([Self.listener()], at: numbers)
         let changes: [Change] = (11...26).map { .note("n\($0)", number: $0, bytes: 65_536 - 512) }
@@ -236,10 +236,10 @@ struct FollowedStreamsTests {
             _ = streams.note(.stream(id))
             let work = try Self.work(&streams)
             _ = streams.take(Self.found([id: 26], changes: [id: changes]), of: work)
-            #expect(streams.keptBytes == (1...18).reduce(0) { $0 + (streams[$1]?.byteCount ?? 0) })
-            #expect(streams[id]?.byteCount == 1_048_576 && streams.keptBytes <= 16_777_216)
+            #expect(streams.cachedBytes == (1...18).reduce(0) { $0 + (streams[$1]?.byteCount ?? 0) })
+            #expect(streams[id]?.byteCount == 1_048_576 && streams.cachedBytes <= 16_777_216)
         }
-        #expect(streams.keptBytes == 16_777_216)
+        #expect(streams.cachedBytes == 16_777_216)
     }
 
     @Test("A reader that loses a stream follows it no more")

@@ -2,14 +2,14 @@ import Postgres
 package import SelfieAccounts
 package import SelfiePhotos
 
-/// What somebody may open a photo for, who need not own it.
+/// Why a reader may open a photo of another user.
 package struct PhotoScope: Sendable, Equatable {
     package let shown: Shown
     package let reader: PhotoReader
 
     /// - Parameters:
     ///   - shown: What shows the photo.
-    ///   - reader: Whom it is shown to.
+    ///   - reader: The member who sees it.
     package init(_ shown: Shown, to reader: PhotoReader) {
         self.shown = shown
         self.reader = reader

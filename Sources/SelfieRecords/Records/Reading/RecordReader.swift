@@ -43,7 +43,7 @@ struct RecordReader {
             return "\(part: own) UNION ALL SELECT \(collection.streamID)::bigint"
         }
         let roles = roles([role] + collection.managers)
-        // Who has left the role has nothing of it, not even what they own.
+        // A former member of the role has no access, not even to their own records.
         return """
             \(part: own) AND EXISTS (\(part: roles))
             UNION ALL SELECT id FROM streams WHERE role_id IN (\(part: roles))

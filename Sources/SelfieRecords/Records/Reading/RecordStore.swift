@@ -62,7 +62,7 @@ struct RecordStore: Sendable {
         return try await !postgres.read("SELECT FROM (\(part: reader.streams)) AS mine LIMIT 1").isEmpty
     }
 
-    /// Whether a user has sent a record to somebody else's inbox, whatever has become of it.
+    /// Whether a user has sent a record to another member's inbox, even if it was deleted since.
     func hasSent(_ id: String, to memberID: String, by reader: RecordReader) async throws -> Bool {
         let sent: PostgresQuery = """
             SELECT FROM records JOIN users ON users.id = recipient_id

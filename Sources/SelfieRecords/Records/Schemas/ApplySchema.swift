@@ -22,7 +22,7 @@ package struct ApplySchema: Sendable {
         package let plan: SchemaPlan
         /// How many records of each collection break its new rules.
         ///
-        /// They stay as they are until somebody changes them.
+        /// They stay as they are until a user changes them.
         package let misfits: [(collection: String, count: Int)]
     }
 
@@ -31,7 +31,7 @@ package struct ApplySchema: Sendable {
 
     /// Applies a schema.
     ///
-    /// Whoever writes records waits meanwhile.
+    /// Calls that write records wait meanwhile.
     ///
     /// - Parameters:
     ///   - schema: The schema.

@@ -81,9 +81,9 @@ struct RecordCall {
     /// How a try ended.
     enum Attempt {
         case done(Done)
-        /// Records that have ended by themselves are in the way.
+        /// Expired records are in the way.
         case expired(keys: [Int])
-        /// Others are in the way: who reads has changed, or somebody is deleting what the call refers to.
+        /// Other calls are in the way: readers have changed, or a target of a reference is being deleted.
         case busy
     }
 
@@ -148,7 +148,7 @@ struct RecordCall {
         return .done(Done(records: records, streams: drafts.shownStreams, sendCount: sendCount))
     }
 
-    /// The members whom the call names, or may name.
+    /// The members that the call names, or may name.
     private func members(_ readers: [RecordName: Set<String>]) -> Set<String> {
         var members = operations.reduce(into: Set<String>()) { members, operation in
             members.formUnion(operation.named)

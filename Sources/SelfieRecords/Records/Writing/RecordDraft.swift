@@ -13,7 +13,7 @@ struct RecordDraft: Sendable {
     let recipientStream: Int?
     /// Nil for one that is deleted.
     let content: Content?
-    /// What becomes of the grant of each stream that has or gets one.
+    /// The change of each stream's grant.
     let grants: [GrantChange]
     /// Whether the record itself is as it was, and only its collection's rules have changed.
     var isReview = false
@@ -24,7 +24,7 @@ struct RecordDraft: Sendable {
         let expiresAt: Timestamp?
         /// What its fields refer to, without those that are as they were.
         let newLinks: [RecordData.Link]
-        /// As ``SentDigests`` makes it; nil for what is not sent to somebody else's inbox.
+        /// As ``SentDigests`` makes it; nil for a record that is not sent to another member's inbox.
         var sentDigest: String?
     }
 
@@ -152,7 +152,7 @@ extension RecordDraft.Content {
     }
 }
 
-/// What becomes of a stream's grant when a record is written.
+/// The change of a stream's grant when a record is written.
 struct GrantChange: Sendable, Equatable {
     let stream: Int
     /// The id of the stream's member; nil for the stream of a role or a collection.

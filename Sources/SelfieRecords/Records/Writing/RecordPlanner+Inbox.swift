@@ -1,8 +1,8 @@
 import RecordSchema
 
-/// What a sender is answered about messages that were sent before.
+/// Answers to the sender of a message that was sent before.
 ///
-/// Answers come from what was sent, never from what is there now. So they disclose nothing of what the recipient has done.
+/// They show the message as it was sent, never as it is now. So they do not disclose what the recipient has done.
 extension RecordPlanner {
     /// The version that a message had when it was sent.
     private static let sentVersion = 1

@@ -11,7 +11,7 @@ struct RecordPlanner {
     var author: RecordAuthor { snapshot.author }
     var recipient: MemberStream? { snapshot.recipient }
 
-    /// What becomes of an operation.
+    /// The result of an operation.
     enum Outcome {
         case draft(RecordDraft)
         /// The record was sent to the inbox before.

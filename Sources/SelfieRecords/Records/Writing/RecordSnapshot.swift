@@ -10,7 +10,7 @@ struct RecordSnapshot {
     /// The ids of the call that were used in the inbox before, and whose records were deleted.
     var deletedMessages: [String: SentRecord] = [:]
 
-    /// Whether the author has sent the records, or sends them, to somebody else's inbox.
+    /// Whether the author has sent the records, or sends them, to another member's inbox.
     var isSender: Bool { recipient.map { $0.userID != author.member.userID } ?? false }
 
     /// The keys of records that have ended by themselves.
@@ -30,12 +30,12 @@ struct MemberStream: Sendable, Equatable {
     let streamID: Int
 }
 
-/// Who writes records, and whom the call names.
+/// The author of a call, and the members that it names.
 struct RecordAuthor: Sendable {
     let member: MemberStream
     /// The roles that the user has, without those that are disabled.
     let roleIDs: Set<Int>
-    /// The members whom the call names, by their ids: those who are there, the author included.
+    /// The existing members that the call names, by their ids, and the author.
     let named: [String: Named]
     /// The ids of these members, by their streams.
     let memberIDs: [Int: String]
@@ -50,7 +50,7 @@ struct RecordAuthor: Sendable {
         self.now = now
     }
 
-    /// A member whom the call names.
+    /// A member that the call names.
     struct Named: Sendable {
         let member: MemberStream
         var isDisabled = false
@@ -82,7 +82,7 @@ struct RecordAuthor: Sendable {
         named[id].flatMap { $0.isDisabled || $0.isBlocking ? nil : $0.member }
     }
 
-    /// A member who reads a record now, and may have blocked the author or be disabled; nil for somebody else.
+    /// A present reader of a record, who may have blocked the author or be disabled; nil for other members.
     func presentReader(_ id: String, of record: ExistingRecord) -> MemberStream? {
         named[id].flatMap { named in
             record.grants[named.member.streamID]?.rights.contains(.read) == true ? named.member : nil
@@ -107,7 +107,7 @@ struct RecordGrant: Sendable, Equatable {
     var shownNumber: Int?
     /// The id of the stream's member; nil for the stream of a role or a collection.
     var memberID: String?
-    /// The users whom this member has blocked, of those by whom the record changes now.
+    /// The users that this member has blocked, of those who change the record now.
     var blockedIDs: Set<Int> = []
 }
 
@@ -157,7 +157,7 @@ struct ExistingRecord: Sendable {
     var sharing: [Int: Rights] { grants.mapValues(\.rights).filter { !$0.value.isEmpty } }
 }
 
-/// An id that was used in somebody's inbox, whatever has become of its record there.
+/// An id that was used in a member's inbox, even if its record was changed or deleted.
 struct SentRecord: Sendable {
     /// Who sent it.
     let ownerID: Int
