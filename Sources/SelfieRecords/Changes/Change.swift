@@ -5,7 +5,7 @@ package import SelfiePhotos
 
 /// What happened to a record or a photo, as a reader sees it.
 package struct Change: Sendable {
-    /// What a reader is to make of it.
+    /// What a reader does with it.
     package enum Kind: String, Sendable, CaseIterable {
         /// The reader has not seen it before.
         case created

@@ -19,7 +19,7 @@ extension ChangeCursor {
 
         struct Stream: Sendable {
             let end: StreamEnd
-            /// Whether the database does not have what the cursor knows as the stream's end.
+            /// Whether the database no longer has the end that the cursor knows.
             let isLost: Bool
             /// The last number up to which changes were deleted.
             let forgotten: Int

@@ -1,6 +1,6 @@
 import Encodings
 
-/// Where a client is in the changes: for each of its streams, the number of the last change that it has received.
+/// A client's position in the changes: for each of its streams, the number of the last change that it has received.
 ///
 /// Clients get it as text, and must not rely on its form. It gives no rights.
 package struct ChangeCursor: Sendable, Equatable {
@@ -12,7 +12,7 @@ package struct ChangeCursor: Sendable, Equatable {
     /// The client has received nothing of a stream without a position.
     private(set) var positions: [Int: Position] = [:]
 
-    /// Where a client is in a stream.
+    /// A client's position in a stream.
     struct Position: Sendable, Equatable {
         /// The number of the last change that the client has received; 0 for none.
         let number: Int
@@ -21,7 +21,7 @@ package struct ChangeCursor: Sendable, Equatable {
         /// The number of the stream's last change when the client began to read it, if it is still behind the end of its
         /// first reading.
         ///
-        /// The client never had what ended up to there.
+        /// The client never received records that ended up to there.
         let begun: Int?
     }
 
@@ -35,7 +35,7 @@ package struct ChangeCursor: Sendable, Equatable {
         self.filter = filter
     }
 
-    /// Moves on in a stream, to a change that was read when the stream had an end.
+    /// Moves to a later change of a stream, which had this end when it was read.
     mutating func move(_ stream: Int, to number: Int, end: StreamEnd) {
         let begun = self.number(in: stream) == 0 ? end.number : positions[stream]?.begun
         positions[stream] = Position(number: number, end: end, begun: number < end.number ? begun : nil)
@@ -50,14 +50,14 @@ package struct ChangeCursor: Sendable, Equatable {
     /// The number of the last change that the client has received of a stream; 0 for none.
     func number(in stream: Int) -> Int { positions[stream]?.number ?? 0 }
 
-    /// The number up to which the client never had what has ended since.
+    /// The client never received records that ended up to this number.
     func begun(in stream: Int) -> Int {
         number(in: stream) == 0 ? .max : positions[stream]?.begun ?? 0
     }
 
     // MARK: Text
 
-    /// Reads a cursor; nil for a text that is none.
+    /// Parses a cursor; nil for other texts.
     ///
     /// - Parameter text: As a client got it.
     package init?(_ text: String) {
@@ -97,7 +97,7 @@ package struct ChangeCursor: Sendable, Equatable {
     /// As clients get it.
     package var text: String {
         var bytes = [Self.form]
-        // A stream of which nothing was received says nothing.
+        // A stream of which nothing was received is left out.
         let seen = positions.filter { $0.value.number > 0 }.sorted { $0.key < $1.key }
         var start = epoch.postgresStart
         for number in [epoch.database, start, epoch.schemaVersion, epoch.clearedVersion, filter ?? 0, seen.count] {

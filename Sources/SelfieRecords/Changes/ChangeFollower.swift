@@ -18,7 +18,7 @@ package final class ChangeFollower {
     private var (isCaughtUp, isSynced) = (false, false)
     /// When the process learned of what was returned last; nil for what was there before.
     package private(set) var wakeTime: ContinuousClock.Instant?
-    /// When the client is sent a sign of life, unless it is sent something before.
+    /// When the client is sent a heartbeat, unless an event is sent before.
     private var heartbeat = time(in: silenceMilliseconds)
     /// When the use of the session is noted again, as the client's request did.
     private var nextUse: ContinuousClock.Instant
@@ -27,14 +27,14 @@ package final class ChangeFollower {
     /// Whether the position has moved since, by what the client may not see or did not ask for.
     private var hasSkipped = false
 
-    /// After how many milliseconds it is tried again when the database can't be reached.
+    /// The pause before a retry when the database can't be reached.
     private static let retryMilliseconds = 500...2_000
-    /// After how many milliseconds without an event a client is sent a sign of life.
+    /// After how many milliseconds without an event a client is sent a heartbeat.
     ///
     /// They are random and far apart. Otherwise clients that came together, or were sent one change together, would all be due
     /// together.
     private static let silenceMilliseconds = 8_000...14_000
-    /// The same after a sign of life: clients that are due at different times stay apart.
+    /// The same after a heartbeat: clients that are due at different times stay apart.
     private static let longSilenceMilliseconds = 13_000...14_000
     /// How often a client is sent its position when only others write.
     private static let cursorInterval: Duration = .seconds(30)
@@ -110,7 +110,7 @@ package final class ChangeFollower {
         // A remembered session may have been used elsewhere meanwhile.
         if hasExpired { listener.wake { $0.needsRead = true } }
         while listener.news != ChangeListener.News() {
-            // A client that is behind is to leave, too.
+            // A client that is behind must also disconnect.
             if listener.news.isStopping { return .end(.restart) }
             if let synced = synced() { return synced }
             do {
@@ -176,7 +176,7 @@ package final class ChangeFollower {
         // The wait may have been long.
         if listener.news.isStopping { return nil }
         wakeTime = listener.takeAll()
-        // In a task of its own, whose memory goes when it ends: the follower waits for hours.
+        // In a task of its own, whose memory is freed when it ends: the follower waits for hours.
         let reading = Task.detached { [parts, query, listener, start = position.map { .after($0.end) } ?? start] in
             try await parts.store.read(query, from: start, by: listener.reader)
         }

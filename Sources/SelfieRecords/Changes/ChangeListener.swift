@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a reader has to look at, and its wait until there is something.
+/// The news for a reader, and its wait for them.
 final class ChangeListener: Sendable {
     /// Why a reader does not wait.
     struct News: Sendable, Equatable {

@@ -8,15 +8,15 @@ struct ChangeStatement {
     private let schema: AppliedSchema
     /// Selects the ids of the streams.
     private let streams: PostgresQuery
-    /// What is known of them.
+    /// The reader's positions in them.
     private let positions: [Int: ChangeCursor.Position]
     /// Whether only changes from now on are wanted.
     private let beginsNow: Bool
-    /// Who reads all of these streams; nil where each has readers of its own.
+    /// The reader of all these streams; nil where each has readers of its own.
     private let userID: Int?
     /// Columns that are read in the same snapshot.
     private let besides: PostgresQuery
-    /// Which changes are read though they are too large.
+    /// Which changes are read even if they are too large.
     private let always: PostgresQuery
 
     /// How many changes of a stream are looked at where only some collections are wanted.
@@ -64,7 +64,8 @@ struct ChangeStatement {
 
     /// The statement.
     ///
-    /// Its first row has what ``ChangeCursor/require(_:filter:)`` needs. Each row has a change, or none where there is none.
+    /// Its first row has what ``ChangeCursor/require(_:filter:)`` needs. Each row has a change; without changes, there
+    /// is one row without a change.
     var text: PostgresQuery {
         let isWanted: PostgresQuery = collectionIDs.map { "change.collection_id = ANY(\($0))" } ?? "true"
         let lookedAtCount = PostgresQuery(
@@ -103,7 +104,7 @@ struct ChangeStatement {
             """
     }
 
-    /// The streams, and what has become of what is known of each.
+    /// The streams, and whether the reader's position in each is still valid.
     private var asked: PostgresQuery {
         let known = positions.map { ($0.key, $0.value) }
         let ends = known.map(\.1.end)
@@ -120,7 +121,7 @@ struct ChangeStatement {
             """
     }
 
-    /// What was found of the streams, as arrays, with where the reader is afterwards.
+    /// The state of the streams, as arrays, with the reader's positions afterwards.
     private func reached(_ lookedAtCount: PostgresQuery) -> PostgresQuery {
         """
         SELECT coalesce(array_agg(asked.id), ARRAY[]::bigint[]) AS stream_ids,
@@ -142,7 +143,7 @@ struct ChangeStatement {
     /// Another stream of the reader's may still show a record that this one no longer shows, or may have shown it
     /// before.
     ///
-    /// Each is looked up. Without the limit, a plan may first gather all that anybody is shown.
+    /// Each is looked up. Without the limit, a plan may first read the grants of all users.
     private static let elsewhere: PostgresQuery = """
         LEFT JOIN LATERAL (
             SELECT bool_or(rights % 2 = 1) AS is_there, bool_or(seq <= asked.since) AS was_there

@@ -116,7 +116,7 @@ extension Change {
         let isShown: Bool = try row.decode("is_shown")
         if !isShown {
             if try row.decode("is_shown_elsewhere") { return nil }
-            // A reader who never got it of this stream may still have got the record of another one.
+            // The reader may have received the record from another stream.
             if let since, number <= since.begun(in: stream), try !row.decode("was_seen_elsewhere") { return nil }
         }
         let (collection, id, content): (String, String, Content?)

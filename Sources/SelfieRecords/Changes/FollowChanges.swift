@@ -13,7 +13,7 @@ package struct FollowChanges: Sendable {
     /// After how many milliseconds a follower notes again that its session is in use: each note writes a row.
     var useMilliseconds = 300_000...600_000
 
-    /// Requires that all collections are there, for the user, that a client asks for.
+    /// Requires that the collections of a query exist for the user.
     ///
     /// - Parameters:
     ///   - query: Which changes.

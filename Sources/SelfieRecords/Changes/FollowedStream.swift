@@ -52,14 +52,14 @@ struct FollowedStream {
     func next(of id: Int, after reader: ChangeBatch, for query: ChangeQuery, at time: Date) -> ChangeBatch? {
         let cursor = reader.end
         guard epoch == cursor.epoch, let number = cursor.positions[id]?.number, number >= since else { return nil }
-        // A reader who has read by itself may be ahead.
+        // A reader that has queried the database itself may be ahead.
         guard number < position.number else { return reader.position }
         let first = changes.partitioningIndex { $0.position.number > number }
-        // Of what ended before the reader began, the reader has nothing.
+        // The reader never received what ended before it began.
         let news = changes[first...].filter { $0.content != nil || $0.position.number > cursor.begun(in: id) }
         // A record that is still there for others may be shown by another stream of the reader's.
         guard news.allSatisfy({ $0.content != nil || $0.isDeleted }) else { return nil }
-        // Another change says later that a record has expired.
+        // A later change reports that a record has expired.
         let shown = news.filter { !$0.hasExpired(at: time) }.map { $0.seen(from: cursor) }
         let (fitting, reached, hasMore) = query.fitting(shown, to: position.number)
         var end = cursor

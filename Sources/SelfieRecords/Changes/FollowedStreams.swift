@@ -12,10 +12,10 @@ struct FollowedStreams {
     private var streams: [Int: FollowedStream] = [:]
     /// The streams that are to be read, the oldest first, and when it became known that they have changed.
     private(set) var changed: OrderedDictionary<Int, ContinuousClock.Instant> = [:]
-    /// About how many bytes all streams keep.
+    /// About how many bytes of changes all streams have in memory.
     private(set) var cachedBytes = 0
 
-    /// About the most bytes that all streams keep, but for those that were read last.
+    /// About the most of these bytes, not counting the streams that were read last.
     static let maxCachedBytes = 16 << 20
     /// With more readers than this, their sessions and roles are not compared each time that a stream is read.
     private static let fewCount = 16
@@ -28,7 +28,7 @@ struct FollowedStreams {
 
     var readerCount: Int { groups.reduce(0) { $0 + $1.count } }
 
-    /// The readers of some groups; after the last comes the first again.
+    /// The readers of some groups; the first group follows the last.
     func readers(inGroups numbers: Range<Int>) -> [ChangeListener] {
         numbers.flatMap { groups[$0 % groups.count] }
     }
@@ -45,7 +45,7 @@ struct FollowedStreams {
         for stream in listener.streams { leave(stream, listener) }
     }
 
-    /// Has a reader follow the streams that it has read by itself.
+    /// Has a reader follow the streams that it has read itself.
     ///
     /// - Returns: The streams of which more was read for others meanwhile.
     mutating func move(_ listener: ChangeListener, to batch: ChangeBatch) -> Set<Int> {
@@ -54,13 +54,13 @@ struct FollowedStreams {
         for (stream, position) in batch.end.positions {
             if streams[stream] == nil {
                 streams[stream] = FollowedStream(epoch: batch.end.epoch, end: position.end)
-                // What has changed after the reading, and before now, was noted for no reader.
+                // A change between the reading and now was noted for no reader.
                 changed[stream] = .now
             }
             streams[stream]?.readers.insert(listener)
             let lead = position.end.number - (streams[stream]?.position.number ?? 0)
             if lead < 0 { missed.insert(stream) }
-            // Others may still need what comes before, unless that is much.
+            // Others may still need the changes before, unless there are many.
             guard lead > ChangeStatement.maxSharedCount else { continue }
             update(stream) { $0?.restart(at: position.end, epoch: batch.end.epoch) }
         }
@@ -129,7 +129,7 @@ struct FollowedStreams {
         return work.streams.isEmpty && work.readers.isEmpty ? nil : work
     }
 
-    /// Puts back what could not be compared, behind all else.
+    /// Puts failed work back at the end of the queue.
     mutating func putBack(_ work: Work) {
         for (stream, time) in work.changed where streams[stream] != nil { changed[stream] = time }
         compareAllSoon()
@@ -140,20 +140,20 @@ struct FollowedStreams {
         work.readers.union(work.changed.keys.compactMap { streams[$0]?.readers }.joined())
     }
 
-    /// Takes what a comparison has found.
+    /// Applies the result of a comparison.
     ///
     /// - Returns: The readers to wake, with the stream that has changed; nil if they must read all of their streams.
     mutating func take(_ found: ChangeComparison, of work: Work) -> [(readers: Set<ChangeListener>, stream: Int?)] {
         var woken: [(readers: Set<ChangeListener>, stream: Int?)] = [(found.outdatedReaders, nil)]
         for (id, position) in work.streams {
-            // Its readers may have left, and others come.
+            // Its readers may have left, and others joined.
             guard streams[id]?.position == position, let readers = streams[id]?.readers else { continue }
             guard let stream = found.streams[id] else {
                 woken.append((readers, nil))
                 continue
             }
             if found.epoch != streams[id]?.epoch || stream.isLost || stream.forgotten > position.number {
-                // Some may have read by themselves what is there now.
+                // Some may have read the present state themselves.
                 let others = readers.filter { reader in
                     reader.position?.end.epoch != found.epoch
                         || reader.position?.end.number(in: id) != stream.end.number
@@ -166,7 +166,7 @@ struct FollowedStreams {
             }
             if streams[id]?.position.number != stream.end.number, changed[id] == nil { changed[id] = .now }
         }
-        // Readers who are behind in other streams read by themselves.
+        // Readers who are behind in other streams query the database themselves.
         for id in streams.keys where cachedBytes > Self.maxCachedBytes && work.streams[id] == nil {
             update(id) { $0?.forget() }
         }

@@ -1,6 +1,6 @@
 import Postgres
 
-/// The end of a stream, as a reading found it.
+/// The end of a stream when it was read.
 ///
 /// PostgreSQL may assign a number again after an older copy of its folder was put back. To put back a folder,
 /// PostgreSQL must be started again. So a number and the start under which it was assigned always name one change, and

@@ -47,7 +47,7 @@ package struct ReadRecords: Sendable {
         try await schemas.withSchema { schema in
             let reader = RecordReader(userID: userID, collection: try schema.collection(location.collection))
             try await requireOwnInbox(location, of: reader)
-            // Before anything else of the query: its errors would disclose the collection's fields.
+            // Before the rest of the query: its errors would disclose the collection's fields.
             guard try await store.lists(reader) else { throw RecordRefusal(.noCollection) }
             let targets = try Self.targets(of: query.include, in: reader.collection, schema: schema)
             guard let page = try await store.page(query, for: reader, schema: schema) else {
@@ -73,7 +73,7 @@ package struct ReadRecords: Sendable {
     /// The bytes of some records that a user reads.
     ///
     /// - Parameters:
-    ///   - ids: Their ids. Those that are nothing to the user count for nothing.
+    ///   - ids: Their ids. Records that the user may not see count as 0.
     ///   - location: Where they are.
     ///   - userID: Who reads.
     /// - Returns: The bytes of their data together.
@@ -109,7 +109,7 @@ package struct ReadRecords: Sendable {
         return targets
     }
 
-    /// How many records of a page fit it with what they refer to, and the keys of that.
+    /// How many records fit into a page with their targets, and the keys of these targets.
     ///
     /// The first record always does.
     static func fitting(

@@ -1,9 +1,9 @@
 package import Postgres
 package import SelfieAccounts
 
-/// Deletes records that their readers have not asked to delete: they have expired, or their owner leaves.
+/// Deletes records that have expired, or whose owner's account is deleted.
 ///
-/// What refers to them keeps their ids.
+/// Fields that refer to them keep their ids.
 package struct RemoveRecords: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
@@ -45,8 +45,8 @@ package struct RemoveRecords: Sendable {
     /// Deletes records, all of them or none.
     ///
     /// - Parameters:
-    ///   - keys: Their keys, at most `batchSize`. Those that are deleted already are left alone.
-    ///   - areExpired: Whether those that have not expired are left alone, too.
+    ///   - keys: Their keys, at most `batchSize`. Deleted ones are skipped.
+    ///   - areExpired: Whether to skip those that have not expired.
     /// - Returns: How many were deleted.
     /// - Throws: `PostgresError`.
     @discardableResult

@@ -12,10 +12,10 @@ package struct WriteRecords: Sendable {
     /// The bytes of data that a user's records may have.
     let quotaBytes: Int
 
-    /// How often a call begins again when others are in its way.
+    /// How often a call is retried when other calls are in its way.
     private static let maxAttempts = 10
 
-    /// Does what a client wants.
+    /// Runs the operations of a call.
     ///
     /// - Parameters:
     ///   - operations: What to do, at most ``RecordLimits/maxBatchCount``.
@@ -58,7 +58,7 @@ package struct WriteRecords: Sendable {
                 case .done(let done):
                     notifier.notify(done.streams.map { .stream($0) })
                     await limiter.giveBack(sends.count - done.sendCount, of: sends.counted)
-                    // What others have put there costs its recipient nothing.
+                    // Deleting messages from others is free for the recipient.
                     if clearsInbox { await limiter.giveBack(writes) }
                     return done.records
                 case .expired(let keys):
@@ -75,14 +75,14 @@ package struct WriteRecords: Sendable {
         }
     }
 
-    /// What was counted as sent before it was known how much that is.
+    /// The sends that were counted, an upper bound.
     private struct Sends {
         var count = 0
         var counted = CountedActions()
         var areMessages = false
     }
 
-    /// Counts the most sends that a call may be, unless as many are counted already.
+    /// Counts the most sends that a call may make, unless as many are counted already.
     private func count(
         _ maxSends: Int,
         as sends: inout Sends,
@@ -128,5 +128,5 @@ package struct WriteRecords: Sendable {
     }
 }
 
-/// Others are in the way of a call again and again.
+/// A call was retried too often because of other calls.
 package struct RecordsBusy: Error {}

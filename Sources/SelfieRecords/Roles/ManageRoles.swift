@@ -27,7 +27,7 @@ package struct ManageRoles: Sendable {
         /// The version of the schema that says so.
         fileprivate let schemaVersion: Int
 
-        /// Those who have the role, in the order of their ids.
+        /// The members of the role, in the order of their ids.
         ///
         /// - Parameters:
         ///   - id: The member's id after which to begin; empty for the beginning.
@@ -50,7 +50,7 @@ package struct ManageRoles: Sendable {
             return member
         }
 
-        /// Decides by the names of the role and its managers that the user has, and that are not disabled.
+        /// Decides by the user's roles, among the role and its managers, that are not disabled.
         fileprivate func require(_ names: [String]) throws(RoleError) {
             if names.isEmpty { throw .noRole }
             if !names.contains(where: managers.contains) { throw .notManager }
@@ -82,13 +82,13 @@ package struct ManageRoles: Sendable {
 
     /// Gives or takes a role, for a user who manages it.
     ///
-    /// The right is looked at before the call is counted, and decided on under the locks of the change.
+    /// The right is checked before the call is counted, and again under the locks of the change.
     ///
     /// - Parameters:
     ///   - change: Whether it is given or taken.
     ///   - role: The role's name.
     ///   - memberID: The member's id, as a client sent it.
-    ///   - session: The session of who changes it.
+    ///   - session: The manager's session.
     ///   - source: Where the request came from.
     /// - Returns: Whether that is a change.
     /// - Throws: `RoleError`, `RateLimitExceeded`, `SessionError.ended` when the manager's account is deleted or disabled,

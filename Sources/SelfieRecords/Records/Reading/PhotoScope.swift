@@ -25,12 +25,13 @@ package struct PhotoScope: Sendable, Equatable {
 }
 
 extension PhotoStore {
-    /// Whether a photo may be opened for what a URL was made for.
+    /// Whether a photo may be opened in a scope.
     ///
     /// - Parameters:
     ///   - randomID: The photo's id.
-    ///   - scope: What the URL was made for.
-    /// - Returns: Whether the record still shows it, and is still there for the reader; whether it is still a picture.
+    ///   - scope: The scope of its URL.
+    /// - Returns: Whether the reader may still read the record, and the record still has the photo. For a picture,
+    ///   whether it is still the owner's.
     /// - Throws: `PostgresError`.
     package func isShown(_ randomID: String, for scope: PhotoScope) async throws -> Bool {
         try await !postgres.read(Self.showing(randomID, for: scope)).isEmpty

@@ -27,7 +27,7 @@ struct RecordRow {
     ///
     /// - Parameters:
     ///   - userID: Selects the reader.
-    ///   - sharing: The ids of collections whose owners see who reads.
+    ///   - sharing: The ids of collections whose owners see the readers.
     ///   - pictured: The ids of collections with photos.
     /// - Returns: Joins.
     private static func joins(userID: PostgresQuery, sharing: PostgresQuery, pictured: PostgresQuery) -> PostgresQuery {

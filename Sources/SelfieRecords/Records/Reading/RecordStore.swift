@@ -82,7 +82,7 @@ struct RecordStore: Sendable {
     /// The members who read some records now.
     ///
     /// - Parameters:
-    ///   - records: The records, none of them in an inbox, and a right to each that the user needs to be answered.
+    ///   - records: The records, none of them in an inbox, each with the right that the user needs to see its readers.
     ///   - userID: The user who asks.
     /// - Returns: The members' ids. Records without an answer are left out.
     /// - Throws: `PostgresError`.

@@ -8,7 +8,7 @@ extension ApplySchema {
     ///
     /// - Parameter schema: The schema.
     /// - Returns: The preview.
-    /// - Throws: `PostgresError`, `InvalidSchema` for a present one that a newer service has applied.
+    /// - Throws: `PostgresError`, `InvalidSchema` if a newer service has applied the present schema.
     package func preview(_ schema: Schema) async throws -> SchemaPreview {
         let old = try await SchemaStore(postgres: postgres).applied()
         let plan = SchemaPlan(from: old.schema, to: schema)

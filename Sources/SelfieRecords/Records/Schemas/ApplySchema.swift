@@ -11,13 +11,13 @@ package struct ApplySchema: Sendable {
 
     /// - Parameters:
     ///   - postgres: The database. Its statements may take as long as the review of some hundred records.
-    ///   - lockTimeout: How long writers of records may be in the way.
+    ///   - lockTimeout: How long to wait for writers of records.
     package init(postgres: PostgresClient, lockTimeout: Duration = .seconds(10)) {
         self.postgres = postgres
         self.lockTimeout = lockTimeout
     }
 
-    /// What applying a schema has done.
+    /// The result of applying a schema.
     package struct Report: Sendable {
         package let plan: SchemaPlan
         /// How many records of each collection break its new rules.
@@ -115,7 +115,7 @@ package struct ApplySchema: Sendable {
         )
     }
 
-    /// Removes roles and collections with all that is in them.
+    /// Removes roles, and collections with their records.
     private func removeParts(
         from old: AppliedSchema,
         to schema: Schema,
@@ -138,7 +138,7 @@ package struct ApplySchema: Sendable {
     /// Removes the records of a collection, and nothing that others refer to.
     private func removeRecords(of collectionID: Int, on connection: PostgresConnection) async throws {
         var last = 0
-        // Each batch begins behind the one before, past the rows that are dead by then.
+        // Each batch begins after the last key of the previous one, past its dead rows.
         while case let keys = try await keys(after: last, of: collectionID, on: connection), let end = keys.last {
             last = end
             try await remove(keys, of: collectionID, on: connection)

@@ -36,7 +36,7 @@ struct RecordCall {
         }
         var prepared: [PreparedOperation] = []
         for (position, operation) in operations.enumerated() {
-            // Parsing and checking the data takes time. Others have their turns on the thread in between.
+            // Parsing and checking the data takes time. So other tasks run on the thread in between.
             if position > 0 { await Task.yield() }
             prepared.append(PreparedOperation(operation, at: position, in: collection, schema, digest: digest))
         }
@@ -78,7 +78,7 @@ struct RecordCall {
 
     // MARK: Read, decide, write
 
-    /// How a try ended.
+    /// The result of an attempt.
     enum Attempt {
         case done(Done)
         /// Expired records are in the way.
@@ -87,7 +87,7 @@ struct RecordCall {
         case busy
     }
 
-    /// What a call has done.
+    /// The result of a call.
     struct Done {
         /// Without those that were deleted.
         let records: [StoredRecord]
@@ -96,7 +96,7 @@ struct RecordCall {
         let sendCount: Int
     }
 
-    /// Does all of it, or nothing.
+    /// Runs all operations, or none.
     ///
     /// The readers are those of ``sharedRecords``, as they were before.
     ///
@@ -107,7 +107,7 @@ struct RecordCall {
         quotaBytes: Int
     ) async throws -> Attempt {
         let transaction = RecordTransaction(connection: connection, schema: schema)
-        // Only then is the version that the next statement reads the one until the end.
+        // After this lock, the schema's version can't change until the end of the transaction.
         try await SchemaLock.share(on: connection)
         let snapshot = try await read(transaction, readers)
         guard snapshot.expiredKeys.isEmpty else { return .expired(keys: snapshot.expiredKeys) }
@@ -164,7 +164,7 @@ struct RecordCall {
         return named.member
     }
 
-    /// Locks the author with all who are named, then the records of the call with those that they belong to.
+    /// Locks the author and the named members, then the records of the call and their parents.
     private func read(
         _ transaction: RecordTransaction,
         _ readers: [RecordName: Set<String>]
@@ -209,7 +209,7 @@ struct RecordCall {
     }
 }
 
-/// An operation whose data was parsed and checked by a schema, before anything of the database was read.
+/// An operation whose data was parsed and checked by a schema, before the database is read.
 @dynamicMemberLookup
 struct PreparedOperation {
     /// Its position in the call.
@@ -219,7 +219,7 @@ struct PreparedOperation {
     let id: String
     /// The data of a new record, or of one that is replaced; nil for other operations.
     let content: Result<RecordData, RecordRefusal>?
-    /// The record that a new one belongs to; nil for none.
+    /// The parent of a new record; nil for none.
     let parent: RecordName?
     /// Whether a new record gets the readers of its parent, since it names none.
     let inherits: Bool

@@ -2,7 +2,7 @@ import JSON
 import OrderedCollections
 import RecordSchema
 
-/// The records that others belong to, by the `parent` of these others' collection.
+/// The parents of records, by the `parent` of their collection.
 extension RecordPlanner {
     /// What a call changes in parents.
     ///
@@ -32,9 +32,9 @@ extension RecordPlanner {
         return changed
     }
 
-    /// The parents that name records as their last ones which are deleted now: they name none any more.
+    /// The parents whose last new record is deleted now: their field becomes `null`.
     ///
-    /// They change by the doing of the authors, or else of the owners of what is deleted.
+    /// Their change's authors are the given ones, or else the owners of the deleted records.
     static func clearing(
         _ deleted: [RecordDraft],
         in records: [ExistingRecord],
@@ -67,7 +67,7 @@ extension RecordPlanner {
         to new: JSONValue,
         by authorIDs: Set<Int>
     ) -> RecordDraft {
-        // Its other fields may break rules that came later. That is no matter of this call.
+        // Its other fields may break newer rules. This call does not check them.
         let content = RecordDraft.Content(
             RecordData(stored: new.text, new, in: collection.definition),
             changing: RecordData(stored: record.data, old, in: collection.definition),

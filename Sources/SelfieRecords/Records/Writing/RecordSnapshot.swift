@@ -1,11 +1,11 @@
 import RecordSchema
 
-/// What a call is decided from, as a transaction has read and locked it.
+/// The data that a call is decided from, read and locked by its transaction.
 struct RecordSnapshot {
     let author: RecordAuthor
     /// The member in whose inbox the records are; nil for other collections.
     let recipient: MemberStream?
-    /// The records that the call names, and those that they belong to, as far as they are there.
+    /// The existing records that the call names, and their parents.
     let records: [RecordName: ExistingRecord]
     /// The ids of the call that were used in the inbox before, and whose records were deleted.
     var deletedMessages: [String: SentRecord] = [:]
@@ -13,16 +13,16 @@ struct RecordSnapshot {
     /// Whether the author has sent the records, or sends them, to another member's inbox.
     var isSender: Bool { recipient.map { $0.userID != author.member.userID } ?? false }
 
-    /// The keys of records that have ended by themselves.
+    /// The keys of expired records.
     var expiredKeys: [Int] { records.values.filter(\.isExpired).map(\.key) }
 
-    /// The name of a record of a collection; of an inbox, in that of the recipient.
+    /// The name of a record of the collection; for an inbox, in that of the recipient.
     func name(_ id: String, in collection: AppliedCollection) -> RecordName {
         RecordName(collectionID: collection.id, recipientID: recipient?.userID, id: id)
     }
 }
 
-/// A member, as the writing of records needs one.
+/// A member with its stream.
 struct MemberStream: Sendable, Equatable {
     let userID: Int
     /// The id that others see.
@@ -111,7 +111,7 @@ struct RecordGrant: Sendable, Equatable {
     var blockedIDs: Set<Int> = []
 }
 
-/// A record that is there, locked.
+/// An existing record, locked.
 struct ExistingRecord: Sendable {
     let key: Int
     let name: RecordName
@@ -131,7 +131,7 @@ struct ExistingRecord: Sendable {
     /// By stream.
     var grants: [Int: RecordGrant] = [:]
 
-    /// What a member sent to the inbox of another one.
+    /// A message that a member sent to another one's inbox.
     struct Sent: Sendable {
         let byteCount: Int
         /// As ``SentDigests`` makes it; nil for what an older version has stored.

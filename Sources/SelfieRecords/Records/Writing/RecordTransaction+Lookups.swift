@@ -1,9 +1,9 @@
 import Postgres
 import RecordSchema
 
-/// What a transaction looks up about records before it decides.
+/// Look-ups of a transaction before it decides.
 extension RecordTransaction {
-    /// What was sent to an inbox and deleted there.
+    /// Messages that were sent to an inbox and deleted there.
     ///
     /// Of several with one id, the author's own counts.
     func deletedMessages(
@@ -68,7 +68,7 @@ extension RecordTransaction {
         return try rows.first?.decode("key")
     }
 
-    /// The names of records that name some others as the last ones that were created below them.
+    /// The names of parents whose last new record is one of these.
     ///
     /// They may be deleted before they are locked.
     func parents(naming children: PostgresQuery) async throws -> Set<RecordName> {

@@ -14,7 +14,7 @@ extension RecordTransaction {
     /// The author must be able to read a record, and own a photo. A review has no author. It accepts all existing
     /// records, and photos of the records' owners.
     ///
-    /// - Throws: `RecordRefusal` with each field of an author's draft whose target is not there, `PostgresError`.
+    /// - Throws: `RecordRefusal` with each field of an author's draft whose target does not exist, `PostgresError`.
     func targets(of drafts: [RecordDraft], by author: RecordAuthor?) async throws -> RecordRows.Targets? {
         let new = Set(drafts.filter { $0.existing == nil }.map(\.target))
         var (targets, records): (RecordRows.Targets, [(link: RecordData.Target, name: RecordName)]) = (.init(), [])
@@ -60,7 +60,7 @@ extension RecordTransaction {
 
     /// Locks records that others refer to, last among records and without waiting.
     ///
-    /// So there is no circle.
+    /// So there is no deadlock.
     ///
     /// Nil when another transaction is deleting one of them.
     private func lock(_ names: [RecordName], readableBy streams: Set<Int>?) async throws -> [RecordName: Int]? {

@@ -33,7 +33,7 @@ struct RecordTransaction {
         }
     }
 
-    /// The time as records have it, of a timestamp.
+    /// A timestamp in the form that records have.
     static func timeText(_ column: String) -> PostgresQuery {
         PostgresQuery(stringLiteral: #"to_char(\#(column), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"#)
     }
@@ -86,11 +86,11 @@ struct RecordTransaction {
         )
     }
 
-    /// Locks records that are there, by their names and keys, in the order of their keys.
+    /// Locks existing records, by their names and keys, in the order of their keys.
     ///
     /// Some may have expired.
     ///
-    /// Blocks are read of the users by whose doing they change, or else of the records' owners.
+    /// It reads blocks of the users who change the records, or else of the records' owners.
     func lock(
         _ names: Set<RecordName> = [],
         keys: [Int] = [],
