@@ -6,7 +6,7 @@ import SelfieRecords
 
 /// Removes old rows, and finishes deletions of accounts.
 ///
-/// Old are expired sessions, ended windows of limits, addresses that were not used for long, events and counts.
+/// Old rows are expired sessions, ended windows of limits, unused addresses, old events and counts.
 package struct Housekeeper: Sendable {
     private let postgres: PostgresClient
     private let sessionLifetimeHours: Int
@@ -67,9 +67,9 @@ package struct Housekeeper: Sendable {
         }
     }
 
-    /// Removes all old rows but expired records, and logs what failed.
+    /// Removes all old rows except expired records, and logs failures.
     ///
-    /// What fails keeps none of the others from its work.
+    /// A failure does not stop the other steps.
     package func tidy() async {
         let audit = AuditStore(postgres: postgres)
         let records = RecordCleaning(postgres: postgres, notifier: notifier)

@@ -6,7 +6,7 @@ package struct DescribePhoto: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
 
-    /// Completes the facts of a photo that railsauth stored, and keeps them, so that this is done once.
+    /// Completes the facts of a photo that railsauth stored, and stores them, so that this is done once.
     ///
     /// - Parameters:
     ///   - photo: The photo.

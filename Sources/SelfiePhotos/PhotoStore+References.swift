@@ -1,7 +1,7 @@
 package import Postgres
 
 extension PhotoStore {
-    /// Locks photos of some users', so that none can go before it is referred to.
+    /// Locks photos of some users, so that none can be deleted before it is referred to.
     ///
     /// - Parameters:
     ///   - randomIDs: The photos' ids.
@@ -26,7 +26,7 @@ extension PhotoStore {
         }
     }
 
-    /// Selects a listed photo with what its owner's list has of it.
+    /// Selects a listed photo with the columns of its owner's list.
     ///
     /// - Parameter id: The photo's row.
     /// - Returns: The statement.
@@ -38,7 +38,8 @@ extension PhotoStore {
         """
     }
 
-    /// The part of a statement that has an unlisted photo looked at in a day, whether something refers to it by then.
+    /// The part of a statement that queues a check of an unlisted photo in a day: whether a record refers to it by
+    /// then.
     static func firstRelease(of randomID: String) -> PostgresQuery {
         """
         INSERT INTO photo_releases (photo_id, due_at)

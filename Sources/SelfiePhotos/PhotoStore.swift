@@ -83,7 +83,7 @@ package struct PhotoStore: Sendable {
     /// - Parameters:
     ///   - new: The photo.
     ///   - sessionID: The session of the upload. It may have ended during the upload.
-    /// - Returns: Whether it did; false when the session has ended, or the user's account is deleted.
+    /// - Returns: Whether it was added; false when the session has ended, or the user's account is deleted.
     /// - Throws: `PostgresError`.
     func addPending(_ new: NewPhoto, sessionID: Int) async throws -> Bool {
         // The user's row is locked before the session's, as in the deletion of an account. Another order could make a
@@ -106,7 +106,7 @@ package struct PhotoStore: Sendable {
     /// - Parameters:
     ///   - randomID: The photo's id.
     ///   - versionID: The version of its object, for the deletion.
-    ///   - isListed: Whether it is in its owner's list. Another photo goes when nothing refers to it.
+    ///   - isListed: Whether it is in its owner's list. An unlisted photo is deleted when nothing refers to it.
     ///   - quota: What a user may have.
     /// - Returns: The photo, as a list has it.
     /// - Throws: `PhotoError.givenUp` when the photo was pending for too long, `.noRoom` when other uploads have used up

@@ -5,7 +5,7 @@ import Outages
 import S3
 import Synchronization
 
-/// Finishes or undoes what crashes and failures left half-done.
+/// Finishes or undoes work that crashes and failures left unfinished.
 ///
 /// Any number of processes may do so at once.
 package final class PhotoSweeper: Sendable {
@@ -17,7 +17,7 @@ package final class PhotoSweeper: Sendable {
     private let store: OutageReport
     private let deletions: OutageReport
     private let logger: Logger
-    /// Whether the store was asked what must be known.
+    /// Whether the store was prepared.
     private let isPrepared = Atomic(false)
 
     /// - Parameters:
@@ -57,7 +57,7 @@ package final class PhotoSweeper: Sendable {
 
     /// Sweeps, and logs failures instead of throwing them.
     package func sweepOrWarn() async {
-        // A process that only redirects sends no request that would learn it.
+        // A process that only redirects sends no other request that would learn the region and the clock.
         if !isPrepared.load(ordering: .relaxed) { isPrepared.store(await prepare(), ordering: .relaxed) }
         let failures = await runSteps()
         // Work that the end of the service interrupted did not fail.
@@ -66,15 +66,15 @@ package final class PhotoSweeper: Sendable {
         sweeps.failed(failures.map { "\($0.step): \($0.error)" }.joined(separator: "; "))
     }
 
-    /// Learns what must be known of the store.
+    /// Prepares the store: learns a bucket's region and clock.
     ///
-    /// - Returns: Whether the store answered. A refusal is an answer: another try would get it, too.
+    /// - Returns: Whether the store answered. A refusal is an answer: another attempt would get the same.
     private func prepare() async -> Bool {
         do throws(ObjectStoreError) {
             try await objects.prepare()
             store.succeeded()
         } catch {
-            // A call that the end of the service interrupted says nothing about the store.
+            // The end of the service interrupted the call, so the store did not fail.
             if Task.isCancelled { return false }
             if error.isMissingBucket {
                 logger.warning("there is no bucket yet; the first upload makes it")

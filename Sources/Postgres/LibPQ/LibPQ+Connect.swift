@@ -106,7 +106,7 @@ extension LibPQ {
     }
 }
 
-/// Lends an array of C strings that ends with a null pointer.
+/// Passes an array of C strings that ends with a null pointer.
 private func withCStrings<Result>(
     _ strings: [String],
     _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result

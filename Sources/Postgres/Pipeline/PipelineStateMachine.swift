@@ -134,7 +134,7 @@ struct PipelineStateMachine<Statement> {
         return batch
     }
 
-    /// A caller goes.
+    /// A caller is cancelled.
     ///
     /// The answer will be dropped when it comes.
     ///

@@ -170,14 +170,14 @@ final class PipelinedConnection {
         cancellation.sent(now: now)
     }
 
-    /// When ``overdue(now:)`` or ``dueCancellation(now:)`` may have something to say.
+    /// The next deadline of ``overdue(now:)`` and ``dueCancellation(now:)``.
     var nextDeadline: ContinuousClock.Instant? {
         guard let head = pipeline.head, let since = pipeline.headSince else { return nil }
         let cancellation = head.isAbandoned ? cancellation.nextDeadline(runningSince: since) : nil
         return earlier(cancellation, pipeline.nextDeadline)
     }
 
-    /// What was under way when the connection broke, each with why it fails.
+    /// The statements under way when the connection broke, each with its error.
     func takeAll(after error: PostgresError) -> [(statement: Statement, error: PostgresError)] {
         let waiting = backlog.map { ($0, error) }
         backlog = []
@@ -204,7 +204,7 @@ final class PipelinedConnection {
     ///
     /// - Parameters:
     ///   - query: The statement.
-    ///   - isOnce: Whether it is sent once only, so that preparing it would be for nothing.
+    ///   - isOnce: Whether it is sent only once, so that preparing it is useless.
     ///   - now: The time.
     /// - Returns: Whether it is being prepared.
     /// - Throws: `PostgresError.connectionLost`.

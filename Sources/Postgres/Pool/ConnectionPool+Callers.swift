@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// What callers ask for, from any thread, and how they wait for it.
+/// The requests of callers, from any thread, and how they wait for answers.
 extension ConnectionPool {
     /// Runs a statement on any connection, along with others.
     ///

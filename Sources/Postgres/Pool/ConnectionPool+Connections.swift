@@ -1,7 +1,7 @@
 import Concurrency
 import NIOCore
 
-/// How connections are read, written and given up.
+/// Reading, writing and closing of connections.
 extension ConnectionPool {
     /// Writes what is queued, and handles what is overdue.
     ///
@@ -144,7 +144,7 @@ extension ConnectionPool {
         scheduleTurn()
     }
 
-    /// Gives a connection up, with all that is under way on it.
+    /// Closes a lost connection, and fails the statements under way on it.
     func lose(_ id: ConnectionID, _ error: PostgresError) {
         guard let position = members.firstIndex(where: { $0.id == id }) else { return }
         let member = members.remove(at: position)

@@ -21,7 +21,7 @@ extension ConnectionPool {
         }
     }
 
-    /// Lends another connection for the rest of a lease.
+    /// Assigns another connection to the rest of a lease.
     func replace(_ lease: LeaseID, by position: Int, for statement: Statement, now: ContinuousClock.Instant) {
         lostLeases[lease] = nil
         members[position].lease = lease

@@ -48,7 +48,7 @@ extension ConnectionPool {
         return true
     }
 
-    /// Asks for what is waited for.
+    /// Sends the next statement for the waiting keys.
     ///
     /// - Parameter now: The time.
     /// - Returns: When to do so again, although nothing happened.

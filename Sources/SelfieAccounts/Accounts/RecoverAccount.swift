@@ -51,7 +51,7 @@ package struct ChangeEmail: Sendable {
 
     /// Changes the e-mail.
     ///
-    /// Sessions go on.
+    /// Sessions stay valid.
     ///
     /// - Parameters:
     ///   - email: The new one; white space around it is dropped.

@@ -1,7 +1,7 @@
 import Postgres
 
 extension UserStore {
-    /// Replaces a password without the old one, and ends all sessions and photos' URLs: all or nothing.
+    /// Replaces a password without the old one, and ends all sessions and photos' URLs, in one transaction.
     ///
     /// - Parameters:
     ///   - id: The user's id.

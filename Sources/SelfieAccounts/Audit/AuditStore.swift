@@ -67,7 +67,7 @@ package struct AuditStore: Sendable {
     /// - Parameters:
     ///   - event: What happened.
     ///   - userID: The account's id.
-    ///   - actorID: The account of who did it, if that is another.
+    ///   - actorID: The account that did it, if that is another.
     ///   - role: The role that the event is about; nil for none.
     ///   - source: Where the request came from; nil for the command line.
     ///   - connection: A connection in a transaction.

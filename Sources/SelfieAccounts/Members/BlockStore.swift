@@ -15,7 +15,7 @@ package struct BlockStore: Sendable {
     /// The members that a user blocks.
     ///
     /// - Parameter userID: The user's id.
-    /// - Returns: Their ids, in no order that means something. Those of disabled accounts are among them.
+    /// - Returns: Their ids, in no particular order, with those of disabled accounts.
     /// - Throws: `PostgresError`.
     package func members(blockedBy userID: Int) async throws -> [String] {
         let rows = try await postgres.read(
@@ -29,7 +29,7 @@ package struct BlockStore: Sendable {
 
     /// Blocks a member.
     ///
-    /// Nothing changes for one who is blocked already.
+    /// A second block changes nothing.
     ///
     /// - Parameters:
     ///   - memberID: The member's id, as a client sent it.
@@ -64,7 +64,7 @@ package struct BlockStore: Sendable {
 
     /// Ends the block of a member.
     ///
-    /// Nothing changes for one who is not blocked.
+    /// Without a block, nothing changes.
     ///
     /// - Parameters:
     ///   - memberID: The member's id, as a client sent it.
@@ -72,7 +72,7 @@ package struct BlockStore: Sendable {
     /// - Throws: `BlockError.noSuchMember`, `PostgresError`.
     package func unblock(_ memberID: String, by userID: Int) async throws {
         guard MemberID.isPossible(memberID) else { throw BlockError.noSuchMember }
-        // A disabled account can be blocked no more, but a block of it can end.
+        // A disabled account can't be blocked, but a block of it can be removed.
         let rows = try await postgres.withConnection { connection in
             try await connection.query(
                 """
@@ -91,7 +91,7 @@ package struct BlockStore: Sendable {
 
     /// Removes all blocks of a user and all blocks by others, in the order of their keys, batch by batch.
     ///
-    /// Two accounts that block each other can so be deleted at the same time.
+    /// So two accounts that block each other can be deleted at the same time.
     ///
     /// - Parameters:
     ///   - userID: The user's id.

@@ -26,6 +26,6 @@ package struct DirectorySelection: Sendable {
 /// A page of the directory.
 package struct DirectoryPage: Sendable {
     package let members: [Member]
-    /// The id to go on after; nil on the last page.
+    /// The `after` of the next page; nil on the last page.
     package let next: String?
 }

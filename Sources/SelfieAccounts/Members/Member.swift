@@ -37,7 +37,7 @@ extension Member {
         users.member_id, users.first_name, users.last_name, users.title, users.profile, pictures.random_id AS picture,
         coalesce(libraries.url_series, 0) AS url_series
         """
-    /// What a statement adds to `users` for that.
+    /// The joins to `users` for these columns.
     static let pictures: PostgresQuery = """
         LEFT JOIN photos AS pictures ON pictures.id = users.picture_id AND pictures.user_id = users.id
             AND pictures.state <> 'pending'

@@ -24,7 +24,7 @@ extension MemberStore {
 
     /// A member's position in the directory.
     struct Position {
-        /// What was found, in small letters.
+        /// The matching value, in lowercase.
         let value: String
         /// The row's id.
         let id: Int
@@ -97,7 +97,7 @@ extension MemberStore {
             """
     }
 
-    /// The smallest of a member's values that begins with a text, in any case of letters; NULL where there is none.
+    /// The smallest of a member's values that begins with a text, ignoring case; NULL where there is none.
     private static func smallest(beginningWith text: String) -> PostgresQuery {
         let cases = [fullName, lastName, title].map { value -> PostgresQuery in
             "CASE WHEN \(part: begins(value, with: text)) THEN \(part: value) END"

@@ -74,7 +74,7 @@ package struct MemberStore: Sendable {
         }
     }
 
-    /// The row's id of a user's own photo; nil for none, and for a photo that is not there.
+    /// The row's id of a user's own photo; nil for none, and for a photo that does not exist.
     private static func pictureID(
         _ picture: ProfileChange.Picture?,
         ofUser userID: Int,

@@ -94,7 +94,7 @@ enum BCrypt {
 }
 
 enum BCryptError: Error {
-    /// The password is empty, over 72 bytes, or holds NUL.
+    /// The password is empty, over 72 bytes, or contains NUL.
     case unhashable
     case saltFailed
     case hashFailed

@@ -1,9 +1,9 @@
 package import Postgres
 
-/// A user's photos in numbers.
+/// A summary of a user's photos.
 package struct PhotoLibrary: Sendable, Equatable {
     package let userID: Int
-    /// Another one after each change of the user's photos.
+    /// It changes with each change of the user's photos.
     package let version: Version
     /// The number of the user's present series of photos' URLs.
     package let urlSeries: Int
@@ -14,7 +14,7 @@ package struct PhotoLibrary: Sendable, Equatable {
         package let number: Int
         /// When that was, in microseconds since 1970.
         ///
-        /// A number may come again, after a backup was restored.
+        /// A number may be used again, after a backup was restored.
         package let changedAt: Int
     }
 }

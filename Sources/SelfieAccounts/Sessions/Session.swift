@@ -7,7 +7,7 @@ package struct Session: Sendable {
     package let id: Int
     /// The id of its user that other members see.
     package let memberID: String
-    /// What the user's photos come to.
+    /// The summary of the user's photos.
     package let library: PhotoLibrary
     let expiry: Date
     /// After how many days without use it ends; nil for one with a fixed end.

@@ -87,7 +87,7 @@ package struct SessionStore: Sendable {
 
     /// The most sessions of a user.
     ///
-    /// A few more are there for a moment when sessions begin at once.
+    /// There may be a few more for a moment, when sessions begin in parallel.
     static let maxCount = 100
     /// The most sessions that end when one begins: a user of an older version may have had any number.
     private static let maxReplacedCount = 1_000
@@ -193,7 +193,7 @@ package struct SessionStore: Sendable {
 
     /// Notes that sessions were used, each at most once a minute.
     ///
-    /// The ends of remembered ones move on.
+    /// Remembered sessions are extended.
     func noteUse(of ids: [Int]) async throws {
         try await postgres.write(
             """
@@ -210,7 +210,7 @@ package struct SessionStore: Sendable {
         )
     }
 
-    /// Forgets sessions that expired a week ago.
+    /// Removes sessions that expired a week ago.
     ///
     /// Until then, their clients get an error that says so.
     ///

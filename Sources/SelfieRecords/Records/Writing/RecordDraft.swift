@@ -55,8 +55,8 @@ struct RecordDraft: Sendable {
         if let existing {
             if byteCount == nil { received?.inboxCount = -1 }
             if let sent = existing.sent {
-                // What a recipient adds to a message counts for the recipient. The message counts for the sender until its
-                // tombstone is removed: otherwise the sender would notice its deletion.
+                // What a recipient adds to a message counts for the recipient. The message counts for the sender until
+                // its tombstone is removed: otherwise the sender would notice its deletion.
                 received?.byteCount = (byteCount ?? sent.byteCount) - existing.byteCount
             } else {
                 owned.byteCount = (byteCount ?? 0) - existing.byteCount
