@@ -28,7 +28,7 @@ package final class FairSemaphore: Sendable {
         }
     }
 
-    /// Who wants a permit.
+    /// A caller that wants a permit.
     package struct Caller: Sendable, Hashable {
         let group: String
         let member: String

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What the state machine asks the connection to do.
+/// An action that the connection carries out.
 extension ConnectionStateMachine {
     enum TimeAction: Equatable {
         case none
@@ -17,16 +17,16 @@ extension ConnectionStateMachine {
 
     enum ResponseEndAction: Equatable {
         case keep
-        /// Close the sending side, drop what still comes, then close.
+        /// Close the sending side, drop what still arrives, then close.
         case linger
     }
 
     enum ParserErrorAction: Equatable {
         /// No request is under way: answer and close.
         case refuse
-        /// Let the reader of the body know.
+        /// Notify the reader of the body.
         case failBody
-        /// Answer the requests that came before, and drop all that comes.
+        /// Answer the requests that arrived before, and drop all further bytes.
         case drop
         case close
     }

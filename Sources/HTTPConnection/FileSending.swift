@@ -6,7 +6,7 @@ struct SendFileEvent: Sendable {
     let file: PosixFile
     let range: Range<Int>
 
-    /// What the socket is given.
+    /// The region that the socket sends.
     ///
     /// The handle only borrows the descriptor. The file closes it, so the file stays referenced until the range is
     /// sent.

@@ -134,9 +134,9 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
 }
 
 extension Channel {
-    /// Has the system take no more of an answer while it has so many unsent bytes.
+    /// Makes the system accept no more of an answer while it has so many unsent bytes.
     ///
-    /// A channel without the option is none of TCP, or has just been closed.
+    /// A channel without the option is not TCP, or was just closed.
     fileprivate func limitUnsentBytes(to count: Int) {
         // `TCP_NOTSENT_LOWAT` (Linux, include/uapi/linux/tcp.h, Documentation/networking/ip-sysctl.rst).
         let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 25))

@@ -2,7 +2,7 @@
 struct JSONLocations {
     /// The line of each member and element, by the names and positions that lead to it.
     private(set) var lines: [[String]: Int] = [:]
-    /// Members that are there again, with the line of the second.
+    /// Duplicate members, with the line of the second.
     private(set) var duplicates: [(path: [String], line: Int)] = []
     private var path: [String] = []
     private var last = (index: 0, line: 1)

@@ -44,7 +44,7 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// Takes steps back, latest first, each in a transaction of its own.
+    /// Reverts steps, latest first, each in a transaction of its own.
     ///
     /// - Parameters:
     ///   - target: How far to go.

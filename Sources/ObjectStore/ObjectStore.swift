@@ -151,7 +151,7 @@ package protocol ObjectTransfer: Sendable {
     func next() async throws(ObjectStoreError) -> ByteBuffer?
 }
 
-/// A URL to an object that ends by itself.
+/// A URL to an object that expires.
 package struct PublicURL: Sendable {
     package let url: String
     package let end: Date

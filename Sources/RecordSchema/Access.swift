@@ -11,7 +11,7 @@ package enum Access: String, Sendable, CaseIterable {
     /// All members read.
     case published
 
-    /// Who can get a grant of a record.
+    /// The kinds of users that get a grant of a record.
     package enum Grantee: Sendable, CaseIterable {
         /// Who created it. In an inbox, who sent it.
         case owner

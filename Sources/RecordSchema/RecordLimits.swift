@@ -14,7 +14,7 @@ package enum RecordLimits {
     package static let maxIDLength = 255
     /// The most records that wait in an inbox.
     ///
-    /// A sender may hold no more of them than are still free.
+    /// A sender may have at most as many of them as are still free.
     package static let maxInboxCount = 10_000
     /// The most records of a user, deleted ones included while they are remembered.
     package static let maxCountPerUser = 100_000

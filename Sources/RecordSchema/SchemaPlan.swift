@@ -1,4 +1,4 @@
-/// What applying a schema changes: pure, from the present one and the new one.
+/// The changes of applying a schema: a pure function of the present and the new one.
 package struct SchemaPlan: Sendable, Equatable {
     /// In the order of the file, removals last.
     package let changes: [Change]

@@ -22,7 +22,7 @@ import ServiceLifecycle
 ///
 /// Read this first.
 ///
-/// It makes stores and use cases from the configuration and hands them to the web. `run` serves until a graceful
+/// It makes stores and use cases from the configuration and passes them to the web. `run` serves until a graceful
 /// shutdown.
 package struct SelfieService: Service {
     /// The settings.
@@ -45,7 +45,7 @@ package struct SelfieService: Service {
     var expiryInterval: Duration = .seconds(30)
     /// How often old rows are removed.
     var tidyInterval: Duration = .seconds(300)
-    /// What clients share, without downloads and streams, whose limits follow from those of connections.
+    /// The permits that clients share, without downloads and streams: their limits follow from those of connections.
     var permits = WebPermits()
     /// How often the log has a line about connections that were closed because there were too many.
     var reportInterval: Duration = .seconds(10)

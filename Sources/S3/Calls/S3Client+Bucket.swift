@@ -35,7 +35,7 @@ extension S3Client {
         do {
             let request = S3Request(method: .GET, query: [QueryItem("versioning")])
             let root = try await document(request, root: "", by: deadline(in: deadlines.call)).root
-            // Some stores answer with a list to whatever they do not know.
+            // Some stores answer unknown calls with a list.
             guard root.name.contains("Versioning") else { return learned.note(.unknown) }
             learned.note(root["Status"] == nil ? .none : .kept)
         } catch {

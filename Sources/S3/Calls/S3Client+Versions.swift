@@ -133,7 +133,7 @@ extension S3Client {
             }
             try await deleteOne(ObjectDeletion(key: newest.key, versionID: newest.versionID))
         } catch {
-            // What may not be deleted can still be hidden.
+            // A version that may not be deleted can still be hidden.
             if newest.isCurrent { _ = try? await deleteOne(ObjectDeletion(key: newest.key)) }
             throw error
         }

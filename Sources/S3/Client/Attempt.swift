@@ -43,7 +43,7 @@ final class Attempt: Sendable {
         state.withLock { $0.sourceError }
     }
 
-    /// Whether any of the body was asked for.
+    /// Whether any part of the body was requested.
     var hasBegun: Bool {
         state.withLock { $0.hasBegun }
     }
@@ -72,7 +72,7 @@ final class Attempt: Sendable {
     ) async throws -> Success {
         try await race(operation) { [self] in
             while true {
-                // Before the last sign of life is looked at, so that one which comes in between counts.
+                // Before the last activity is read, so that activity in between counts.
                 let now = clock.now
                 let quietUntil = lastSignOfLife + silence
                 if now >= end { return S3NoAnswer.overdue }

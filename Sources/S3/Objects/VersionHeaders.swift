@@ -1,6 +1,6 @@
 import NIOHTTP1
 
-/// What an answer's headers say about versions.
+/// The headers of an answer about versions.
 ///
 /// Source: AWS, "How S3 Versioning works", and "DeleteObject", response elements.
 enum VersionHeaders {
@@ -15,7 +15,7 @@ enum VersionHeaders {
         versionID(headers) != nil || haveMarker(headers)
     }
 
-    /// Whether a deletion has only hidden what is there.
+    /// Whether a deletion has only hidden the object.
     static func haveMarker(_ headers: HTTPHeaders) -> Bool {
         headers.first(name: "x-amz-delete-marker")?.lowercased() == "true"
     }

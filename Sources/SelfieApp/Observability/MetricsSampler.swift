@@ -10,7 +10,7 @@ import Synchronization
 
 /// Reads the metrics that are sampled when Prometheus asks.
 final class MetricsSampler: Sendable {
-    /// What they are read from.
+    /// The sources of the metrics.
     struct Sources: Sendable {
         let connections: ConnectionPermits
         let traffic: TrafficMeter

@@ -47,7 +47,7 @@ extension Administration {
         try await SchemaStore(postgres: postgres).applied().schema
     }
 
-    /// What applying a schema would do.
+    /// A preview of applying a schema.
     ///
     /// - Parameter schema: The schema.
     /// - Returns: The plan, with the numbers of records and of people.

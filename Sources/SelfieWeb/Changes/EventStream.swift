@@ -70,7 +70,7 @@ struct EventStream: Sendable {
         )
     }
 
-    /// What is written for an event, and how many changes that are.
+    /// The bytes of an event, and its number of changes.
     ///
     /// A slow client may take long to receive it. So nothing else of the event stays in memory until then.
     private func content(of event: ChangeFollower.Event) -> (bytes: ByteBuffer, changeCount: Int, isLast: Bool) {

@@ -35,7 +35,7 @@ package struct Endpoint: Sendable {
     /// ``allRefusals`` adds those that calls share.
     let refusals: [ServiceError]
 
-    /// Who may call.
+    /// The authentication.
     package enum Authentication: Sendable, CaseIterable {
         /// Anybody.
         case `public`

@@ -27,7 +27,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
     typealias Handler = @Sendable (Group) -> @Sendable (Request, ServiceRequestContext) async throws -> Response
     typealias SessionHandler = @Sendable (Group) -> @Sendable (Request, SessionRequestContext) async throws -> Response
 
-    /// Who may call, and the handler.
+    /// The authentication, and the handler.
     enum Access: Sendable {
         case `public`(Handler)
         case basic(Handler)

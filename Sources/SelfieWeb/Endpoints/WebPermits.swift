@@ -1,7 +1,7 @@
 package import Budgets
 package import ObjectStore
 
-/// What clients share in a process, with the limits for all and for one.
+/// The permits that clients share in a process, with the limits for all and for one.
 ///
 /// The holders are users by their ids, if nothing else is said.
 package struct WebPermits: Sendable {

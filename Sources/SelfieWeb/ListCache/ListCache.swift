@@ -69,7 +69,7 @@ final class ListCache: Sendable {
         }
     }
 
-    /// The memory of a list of a user's, none of which is reserved yet.
+    /// The memory of a user's list, of which nothing is reserved yet.
     func permit(for userID: Int) -> Permit<Int> { memory.none(for: userID) }
 
     /// Removes a list that was not used lately.

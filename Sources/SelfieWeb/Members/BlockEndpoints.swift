@@ -60,7 +60,7 @@ struct BlockEndpoints: EndpointGroup {
         example: ["blocks": [.string(Endpoint.Answer.Member.memberID)]]
     )
 
-    /// What a thousand ids take.
+    /// The bytes of a thousand ids.
     private static let maxListBytes = 64 << 10
 
     static let blocked = "Member blocked"

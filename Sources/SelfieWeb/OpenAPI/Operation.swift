@@ -69,7 +69,7 @@ struct Operation {
             + (endpoint.authentication.isForOwnPages ? [ownPageHeader] : [])
     }
 
-    /// What browsers send, and other clients can't do without.
+    /// A header that browsers send, and that other clients must send, too.
     private var ownPageHeader: JSONValue {
         [
             "name": "Sec-Fetch-Site", "in": "header", "required": .boolean(endpoint.method != .get),
@@ -167,7 +167,7 @@ struct Operation {
 }
 
 extension RateLimitName {
-    /// What is counted.
+    /// The counted actions.
     fileprivate var counted: String {
         switch self {
         case .signInPerAccount: "wrong passwords for an account"

@@ -45,7 +45,7 @@ struct PhotoURLSigner: Sendable {
         ///
         /// It works only if that is the user's present one.
         let series: Int
-        /// What it was made for; nil for its owner.
+        /// Its scope; nil for its owner.
         let scope: PhotoScope?
     }
 

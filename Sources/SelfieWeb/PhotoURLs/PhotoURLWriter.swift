@@ -4,11 +4,11 @@ import Secrets
 
 /// Writes URLs of photos.
 ///
-/// What is the same in all URLs of a day is made once.
+/// The parts that are the same in all URLs of a day are made once.
 struct PhotoURLWriter {
     private let prefix: [UInt8]
     private let infix: [UInt8]
-    /// What is signed behind a photo's id.
+    /// The text that is signed after a photo's id.
     private let suffix: [UInt8]
     private let authenticator: MessageAuthenticator
 

@@ -119,7 +119,7 @@ extension ServiceError {
         )
     }
 
-    /// The value of a parameter breaks a rule; `valid` says in a few words what would not.
+    /// The value of a parameter breaks a rule; `valid` describes valid values in a few words.
     init(_ reason: ValidationError.Reason, of name: String, valid: String? = nil) {
         // A name that there is no rule for is the client's own, and no part of a code.
         let code = reason == .unknown ? "field_unknown" : "\(name)_\(reason.code)"

@@ -46,7 +46,7 @@ final class LogWriter: Sendable {
         if !hasThread { state.withLock { $0.writesAtOnce = true } }
     }
 
-    /// Hands a line over, or counts it as lost.
+    /// Queues a line, or counts it as lost.
     ///
     /// - Parameter line: A line with its end.
     func write(_ line: [UInt8]) {
