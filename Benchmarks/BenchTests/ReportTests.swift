@@ -22,8 +22,8 @@ import Testing
 
     @Test func failuresOfEveryMeasurementCount() throws {
         let results = try Self.results(rates: [(100, 200)], bad: 1)
-        // Three, four, six, the four of operations, the three of records and the eight of changes of each round, four of the
-        // sign-ins, the long list.
+        // In each round three, four, six, four of operations, three of records and eight of changes. Then four of
+        // sign-ins, and the long list.
         #expect(results.failureCount == 34)
     }
 

@@ -38,7 +38,7 @@ package struct AESCrypt: Sendable {
     ///
     /// - Parameter text: What `encrypt` wrote, or the gem, or the pod.
     /// - Returns: The message's bytes.
-    /// - Throws: `AESCryptError`, which does not tell what was wrong: that would be a padding oracle.
+    /// - Throws: `AESCryptError`, which does not say what was wrong: that would be a padding oracle.
     package func decrypt(_ text: String) throws(AESCryptError) -> [UInt8] {
         do {
             let iv = try AES._CBC.IV(ivBytes: Self.zeroIV)

@@ -17,7 +17,7 @@ struct FairQueue<Waiter: Hashable & Sendable>: Sendable {
         /// There is a permit at once.
         case admitted
         case waits
-        /// They wait in place of another one, who is refused.
+        /// They replace another waiter, who is refused.
         case displaces(Waiter, TooBusy)
         case refused(TooBusy)
     }
@@ -37,14 +37,14 @@ struct FairQueue<Waiter: Hashable & Sendable>: Sendable {
 
     private var ownQueueFull: TooBusy { .holder(limit: "\(name)_PER_CALLER") }
 
-    /// Why somebody who comes now may not wait; nil when they may, or need not.
+    /// Why a new caller may not wait; nil when it may, or need not.
     func refusal(of caller: FairSemaphore.Caller) -> TooBusy? {
         if permitsInUse < limits.permits { return nil }
         let group = groups[caller.group]
         if group?.count ?? 0 >= limits.waitingPerGroup { return ownQueueFull }
         if group?.waiting[caller.member]?.count ?? 0 >= limits.waitingPerMember { return ownQueueFull }
         guard waitingCount >= limits.waiting else { return nil }
-        // Whoever begins a queue has a turn soon, so the end of a long queue makes room.
+        // The first caller of a new group gets a turn soon, so it displaces the end of a long queue.
         return group == nil && longestGroup != nil ? nil : .everyone(limit: name)
     }
 
@@ -54,7 +54,7 @@ struct FairQueue<Waiter: Hashable & Sendable>: Sendable {
         return turns.reversed().max { count($0) < count($1) }.flatMap { count($0) > 1 ? $0 : nil }
     }
 
-    /// Somebody comes.
+    /// Adds a caller.
     mutating func enter(_ waiter: Waiter, _ caller: FairSemaphore.Caller) -> Entrance {
         if let refusal = refusal(of: caller) { return .refused(refusal) }
         if permitsInUse < limits.permits {
@@ -85,7 +85,7 @@ struct FairQueue<Waiter: Hashable & Sendable>: Sendable {
 
     /// A permit is released.
     ///
-    /// - Returns: Who gets it; nil when nobody waits.
+    /// - Returns: The waiter who gets it; nil when there is none.
     mutating func leave() -> Waiter? {
         permitsInUse -= 1
         guard let name = turns.popFirst(), var group = groups[name], let member = group.turns.popFirst() else {
@@ -105,9 +105,9 @@ struct FairQueue<Waiter: Hashable & Sendable>: Sendable {
         return waiter
     }
 
-    /// Somebody gives up waiting.
+    /// Removes a caller that gives up waiting.
     ///
-    /// - Returns: Whether they waited.
+    /// - Returns: Whether it waited.
     mutating func giveUp(_ waiter: Waiter, _ caller: FairSemaphore.Caller) -> Bool {
         guard var group = groups[caller.group], let index = group.waiting[caller.member]?.firstIndex(of: waiter)
         else { return false }

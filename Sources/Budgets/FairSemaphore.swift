@@ -1,9 +1,9 @@
 import Synchronization
 
-/// A semaphore with fair queues: whoever finds no permit waits for one.
+/// A semaphore with fair queues: a caller waits until a permit is free.
 ///
 /// Each group of callers has a queue of its own, and the groups take turns. Within a group its members take turns. So a
-/// caller who comes often delays others by one turn.
+/// caller with many requests delays others by one turn.
 package final class FairSemaphore: Sendable {
     package struct Limits: Sendable {
         /// How many permits there are.
@@ -28,7 +28,7 @@ package final class FairSemaphore: Sendable {
         }
     }
 
-    /// Who wants a permit.
+    /// A caller that wants a permit.
     package struct Caller: Sendable, Hashable {
         let group: String
         let member: String
@@ -75,7 +75,7 @@ package final class FairSemaphore: Sendable {
     /// How many callers wait.
     package var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
-    /// Refuses a caller at once whom ``acquire(for:)`` would refuse.
+    /// Throws if ``acquire(for:)`` would refuse the caller at once.
     ///
     /// - Throws: `TooBusy`.
     package func requireRoom(for caller: Caller) throws(TooBusy) {

@@ -1,6 +1,8 @@
 import Synchronization
 
-/// Permits to use what is limited, such as connections or bytes of memory: a counting semaphore that refuses in place of waiting.
+/// A counting semaphore that refuses instead of waiting.
+///
+/// Its permits stand for what is limited, such as connections or bytes of memory.
 ///
 /// Unless one holder may have all, a holder has no more permits than are still free for others. So some holders who take
 /// all they can leave as much for the next one as each of them has (A. K. Choudhury and E. L. Hahne, "Dynamic queue length
@@ -18,7 +20,7 @@ package final class Permits<Holder: Hashable & Sendable>: Sendable {
 
     /// - Parameters:
     ///   - name: What the limit is called where it refuses, such as `UPLOADS_AT_ONCE`.
-    ///   - holderKind: Who a holder is, such as `USER`. It makes the name of the limit for one holder.
+    ///   - holderKind: The kind of a holder, such as `USER`. It makes the name of the limit for one holder.
     ///   - limits: The limits.
     package init(_ name: String, per holderKind: String, _ limits: PermitLimits) {
         self.name = name
@@ -36,7 +38,7 @@ package final class Permits<Holder: Hashable & Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - count: How many: all of them or none.
-    ///   - holder: Who acquires them.
+    ///   - holder: The holder of the permits.
     /// - Returns: The permits, which are released when this is dropped.
     /// - Throws: `TooBusy`.
     package func acquire(_ count: Int = 1, for holder: Holder) throws(TooBusy) -> Permit<Holder> {
@@ -149,7 +151,7 @@ package final class Permit<Holder: Hashable & Sendable>: Sendable {
     }
 }
 
-/// What is limited is used up.
+/// All permits are in use.
 ///
 /// It has the limit's name, such as `UPLOADS_AT_ONCE`.
 package enum TooBusy: Error, Equatable {

@@ -39,7 +39,7 @@ extension Cluster {
     ///
     /// - Throws: `startFailed` with the log's end.
     func launch() async throws(EmbeddedPostgresError) {
-        // The log of the run before is kept; older ones are not.
+        // The log of the last run stays; older ones are deleted.
         rename(logPath, logPath + ".1")
         let deadline = ContinuousClock.now + maxLingeringSessions
         while true {

@@ -34,7 +34,7 @@ struct Cluster: Sendable {
 
     /// Starts the server, in whatever state its files are, until ``url`` answers.
     ///
-    /// A running server of ours is kept if it has our settings and answers. Otherwise it is restarted.
+    /// A running server of this cluster is reused if it has these settings and answers. Otherwise it is restarted.
     ///
     /// - Throws: `commandFailed` or `startFailed` with what PostgreSQL said; then no server runs.
     func start() async throws(EmbeddedPostgresError) {

@@ -41,7 +41,7 @@ struct DataFolder: Sendable {
         try? String(contentsOfFile: path + "/" + file, encoding: .utf8)
     }
 
-    /// What `postmaster.pid` says.
+    /// The contents of `postmaster.pid`.
     enum Postmaster: Equatable {
         case none
 

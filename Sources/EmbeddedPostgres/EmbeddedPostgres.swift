@@ -26,12 +26,12 @@ package actor EmbeddedPostgres {
     /// - Parameters:
     ///   - directory: The cluster's folder, made when missing (its parents too). Relative to the working directory.
     ///   - name: The name of the superuser and of the database, in small letters and underscores.
-    ///   - settings: Server settings such as `["max_connections": "200"]`. The socket's place, its permissions, the
+    ///   - settings: Server settings such as `["max_connections": "200"]`. The socket's folder, its permissions, the
     ///     port and `listen_addresses` are fixed. A running cluster with other settings is restarted.
     ///   - search: The places to search for PostgreSQL's programs.
-    ///   - temporaryDirectory: Parent of the short folder that replaces a `directory` that can't hold the socket: its
-    ///     path is too long, has a comma, or is closed to the server's user. Its sticky bit must be set if others can
-    ///     write to it.
+    ///   - temporaryDirectory: Parent of a short folder for the socket. It is used when `directory` can't hold the
+    ///     socket: its path is too long, has a comma, or is closed to the server's user. Its sticky bit must be set if
+    ///     others can write to it.
     ///   - maxLingeringSessions: How long a start waits for the sessions of a server that was killed.
     ///   - notice: Called during a start with a sentence for the user, for each file that is elsewhere than asked.
     package init(

@@ -10,7 +10,7 @@ enum PrivateFolder {
     ///   - path: Absolute, or relative to the working directory. Links on the way are followed: they are the caller's.
     ///   - user: The new owner.
     /// - Returns: The folder's absolute path without links.
-    /// - Throws: `fileSystem`, or `folderNotOurs` when somebody else owns it.
+    /// - Throws: `fileSystem`, or `folderNotOurs` when another user owns it.
     static func make(_ path: String, for user: ClusterUser) throws(EmbeddedPostgresError) -> String {
         try makeWithParents(path)
         let absolute = try resolve(path)
@@ -29,7 +29,7 @@ enum PrivateFolder {
 
     /// Makes `path` with mode 0700, or takes it as it is when it is safe to use.
     ///
-    /// Everybody may write to the parent (`/var/tmp`), so a folder of somebody else's is refused.
+    /// Everybody may write to the parent (`/var/tmp`), so a folder of another user is refused.
     ///
     /// - Parameters:
     ///   - path: The folder; never a link.

@@ -14,7 +14,7 @@ extension StringProtocol {
     /// Whether it may be the name of a member or a parameter: 255 bytes at most, and 30 combining marks in a row.
     package var isFitName: Bool { utf8.count <= 255 && !hasLongMarkRun }
 
-    /// The text with U+034F, which nobody sees, after every 30 marks of a row.
+    /// The text with U+034F, which is invisible, after every 30 marks in a row.
     ///
     /// It is for what was stored before such texts were refused. Source: UAX #15, section 13.1 "Stream-Safe Text Process".
     package var streamSafe: String {
@@ -43,9 +43,10 @@ private struct MarkRun {
         return count > Self.maxCount
     }
 
-    /// Whether a scalar may be sorted with its neighbours, itself or what it is made of.
+    /// Whether a scalar, or a part of it, may be sorted with its neighbours.
     ///
-    /// U+034F is of the category, and ends a row: its class is 0. So are U+0F73, U+0F75 and U+0F81, made of two that are not.
+    /// U+034F has this category, but ends a row: its class is 0. U+0F73, U+0F75 and U+0F81 also have class 0, but
+    /// consist of two marks of other classes, so they count.
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         // The first mark is U+0300.
         guard scalar.value >= 0x300, scalar != "\u{034F}" else { return false }

@@ -7,7 +7,7 @@ enum ArrivingBody: Equatable {
     case chunks
 }
 
-/// How much of a body has come, and how long its client was waited for.
+/// How much of a body has arrived, and how long the server has waited for the client.
 struct BodyTime {
     /// Nil for a body in chunks.
     let announcedBytes: Int?

@@ -12,7 +12,7 @@ package final class HandlerTimeOut: Sendable {
     }
 }
 
-/// What the handler of a request asks its connection; call it on the connection's event loop.
+/// Calls from a request's handler to its connection, on the connection's event loop.
 extension Channel {
     /// Knows, also after the connection's end, whether a handler took too long.
     ///

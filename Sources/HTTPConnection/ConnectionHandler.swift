@@ -156,7 +156,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         guard state.isLingering else { return context.fireChannelReadComplete() }
-        // Nobody downstream asks for more bytes now.
+        // No handler downstream asks for more bytes now.
         context.read()
     }
 

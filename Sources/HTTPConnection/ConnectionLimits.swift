@@ -39,17 +39,17 @@ package struct ConnectionLimits: Sendable {
     ///
     /// It keeps the memory of as many reads as long as it lives.
     static let maxReadsAtOnce: UInt = 1
-    /// With how many unsent bytes of answers a connection takes no more, and with how few it takes more again.
+    /// The unsent bytes of answers at which a connection becomes unwritable, and writable again.
     ///
     /// Many small answers take several times as much memory.
     var writeBufferWaterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 4 * 1024, high: 8 * 1024)
-    /// With how many unsent bytes of a client the system takes no more.
+    /// The unsent bytes of a client at which the system accepts no more.
     ///
     /// By itself it would take some megabytes for each client that is slow.
     var maxUnsentBytes = 32 * 1024
     /// For how long sent bytes may stay unacknowledged, in milliseconds.
     ///
-    /// An answer counts for nothing any more once the system has its last byte.
+    /// An answer no longer counts once the system has its last byte.
     var maxUnconfirmedMilliseconds = 60_000
     /// The time in which a client must take `minWrittenBytesPerTimeout` of an answer, or all of it.
     var writeTimeout: TimeAmount = .seconds(25)

@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// What the connections of one event loop share.
+/// The shared state of the connections of one event loop.
 struct ConnectionLoop {
     /// Where they wait when their clients have more requests in line than are parsed.
     let line: ResumptionLine
@@ -26,7 +26,7 @@ final class ConnectionLoops: Sendable {
         self.limits = limits
     }
 
-    /// What the connections of an event loop share; the loop calls this.
+    /// Returns the shared state of an event loop's connections; the loop calls this.
     func loop(of eventLoop: any EventLoop) -> ConnectionLoop {
         loops.withLock { loops in
             let id = ObjectIdentifier(eventLoop)

@@ -3,7 +3,7 @@ package import NIOCore
 import NIOHTTP1
 import NIOHTTPTypesHTTP1
 
-/// Why a connection itself refuses a request, in place of the request's handler.
+/// Why a connection itself refuses a request, instead of the request's handler.
 package enum ConnectionRefusal: Sendable {
     /// What arrived is not HTTP.
     case malformedRequest
@@ -30,7 +30,7 @@ package struct RefusedRequest: Sendable {
 
 /// A request stopped arriving, or arrives too slowly.
 ///
-/// Whoever reads its body gets this error.
+/// The reader of its body gets this error.
 package struct SlowRequestError: Error {}
 
 /// The answer that refuses a request.

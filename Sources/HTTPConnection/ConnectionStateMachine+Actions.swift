@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What the state machine asks the connection to do.
+/// An action that the connection carries out.
 extension ConnectionStateMachine {
     enum TimeAction: Equatable {
         case none
@@ -9,24 +9,24 @@ extension ConnectionStateMachine {
         case refuse
         /// Fail the body, so that its reader answers.
         case failBody
-        /// Give up the request that is being answered: nobody waits for the answer.
+        /// Cancel the request that is being answered: its client has left.
         case abandon
-        /// Answer in place of the handler that the service is not available, then close.
+        /// Answer, instead of the handler, that the service is not available; then close.
         case timeOut
     }
 
     enum ResponseEndAction: Equatable {
         case keep
-        /// Close the sending side, drop what still comes, then close.
+        /// Close the sending side, drop what still arrives, then close.
         case linger
     }
 
     enum ParserErrorAction: Equatable {
         /// No request is under way: answer and close.
         case refuse
-        /// Let the reader of the body know.
+        /// Notify the reader of the body.
         case failBody
-        /// Answer the requests that came before, and drop all that comes.
+        /// Answer the requests that arrived before, and drop all further bytes.
         case drop
         case close
     }

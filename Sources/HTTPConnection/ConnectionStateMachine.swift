@@ -1,7 +1,7 @@
 import NIOCore
 import NIOHTTP1
 
-/// Decides when a connection has waited long enough, must be closed, or may be kept.
+/// Decides when a connection has waited long enough, and whether it closes or stays open.
 ///
 /// It does no I/O.
 struct ConnectionStateMachine {
@@ -22,7 +22,7 @@ struct ConnectionStateMachine {
     struct Exchange {
         let requestID: String
         let method: HTTPMethod
-        /// Whether all of the request has come.
+        /// Whether all of the request has arrived.
         fileprivate(set) var isWhole = false
         /// Whether its handler has said that it changes something.
         fileprivate(set) var isMarkedUnsafe = false
@@ -36,7 +36,7 @@ struct ConnectionStateMachine {
     /// The requests that are not answered yet, in the order in which they came.
     private(set) var exchanges = CircularBuffer<Exchange>(initialCapacity: 1)
     private var isClosing = false
-    /// Whether a byte of a request has ever come.
+    /// Whether a byte of a request has ever arrived.
     private var hasBegun = false
     /// Since when the server shuts down, while the first request may still be on its way.
     private var quiescingSince: NIODeadline?
@@ -45,7 +45,7 @@ struct ConnectionStateMachine {
     private var bodyHasFailed = false
     /// Whether an answer has said that the connection ends with it.
     private var hasSaidClose = false
-    /// Whether what comes is dropped.
+    /// Whether further bytes are dropped.
     private(set) var isDropping = false
     /// Whether something came that is not HTTP.
     private var hasFailedToParse = false
@@ -57,7 +57,7 @@ struct ConnectionStateMachine {
     private var lastArrival: NIODeadline
     /// When the server stopped to read a body; nil while it reads.
     private var stalledSince: NIODeadline?
-    /// Whether a request took too long to be answered; what still comes of it is dropped.
+    /// Whether a request took too long to be answered; the rest of its answer is dropped.
     private(set) var hasTimedOut = false
     private var body = BodyTime(announcedBytes: nil)
     /// When the limits were last checked.
@@ -198,7 +198,7 @@ struct ConnectionStateMachine {
         }
     }
 
-    /// Whether nothing that comes is wanted any more.
+    /// Whether all further bytes are dropped.
     var discardsInput: Bool { isLingering || isDropping || hasTimedOut || hasFailedToParse }
 
     /// Whether another request may be parsed.
@@ -207,7 +207,7 @@ struct ConnectionStateMachine {
         return exchanges.count < limits.maxWaitingRequests
     }
 
-    /// What is yet to come of the body that arrives; nil when none arrives.
+    /// The rest of the body that is arriving; nil when there is none.
     var arrivingBody: ArrivingBody? {
         guard case .readingBody = phase else { return nil }
         return body.arriving

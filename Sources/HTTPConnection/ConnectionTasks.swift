@@ -33,7 +33,7 @@ package final class ConnectionTasks: Sendable {
 
     /// Waits until all tasks have ended, and cancels them when it is cancelled itself.
     ///
-    /// Call it when the server takes no more connections.
+    /// Call it when the server accepts no more connections.
     package func finish() async {
         await withTaskCancellationHandler {
             while let task = state.withLock({ $0.tasks.values.first }) { await task.value }

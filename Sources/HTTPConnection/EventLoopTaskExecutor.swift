@@ -2,7 +2,7 @@ import NIOCore
 
 /// Runs tasks on the thread of one event loop.
 ///
-/// A connection's requests are answered where its socket is read and written, without a hand-over to another thread.
+/// A connection's requests are answered where its socket is read and written, without a switch to another thread.
 final class EventLoopTaskExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 

@@ -6,9 +6,10 @@ struct SendFileEvent: Sendable {
     let file: PosixFile
     let range: Range<Int>
 
-    /// What the socket is given.
+    /// The region that the socket sends.
     ///
-    /// The handle only borrows the descriptor. The file closes it, so the file is kept until the range is sent.
+    /// The handle only borrows the descriptor. The file closes it, so the file stays referenced until the range is
+    /// sent.
     func region(until sent: EventLoopFuture<Void>) -> FileRegion {
         let handle = NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: file.descriptor)
         sent.whenComplete { _ in

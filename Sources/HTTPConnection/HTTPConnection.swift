@@ -72,7 +72,7 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
                 if isAdmitted {
                     await handleHTTP(asyncChannel: asyncChannel, logger: logger)
                 } else {
-                    // Closed without an answer. An error in place of the connection would end the server.
+                    // Closed without an answer. An error instead of the connection would end the server.
                     _ = try? await asyncChannel.executeThenClose { _, _ in }
                 }
             }
@@ -134,9 +134,9 @@ package struct HTTPConnection: ServerChildChannel, HTTPChannelHandler {
 }
 
 extension Channel {
-    /// Has the system take no more of an answer while it has so many unsent bytes.
+    /// Makes the system accept no more of an answer while it has so many unsent bytes.
     ///
-    /// A channel without the option is none of TCP, or has just been closed.
+    /// A channel without the option is not TCP, or was just closed.
     fileprivate func limitUnsentBytes(to count: Int) {
         // `TCP_NOTSENT_LOWAT` (Linux, include/uapi/linux/tcp.h, Documentation/networking/ip-sysctl.rst).
         let option = ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: 25))

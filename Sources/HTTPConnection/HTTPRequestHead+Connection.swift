@@ -1,7 +1,7 @@
 import Encodings
 import NIOHTTP1
 
-/// What a request's header says about its connection.
+/// A request's header fields about its connection.
 extension HTTPRequestHead {
     /// How many bytes of a body follow; nil when there is no `Content-Length`.
     var bodyLength: Int? { headers.first(name: "content-length").flatMap { Int($0) } }

@@ -1,8 +1,8 @@
 import NIOCore
 
-/// Hands what arrives on to the parser in pieces of one request at most, and no more while too many requests wait.
+/// Passes bytes to the parser in pieces of one request at most, and none while too many requests wait.
 ///
-/// The parser hands on every request of a read at once, and back-pressure on the next read comes too late.
+/// The parser passes on every request of a read at once, and back-pressure on the next read comes too late.
 final class RequestGate: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -11,20 +11,20 @@ final class RequestGate: ChannelDuplexHandler {
 
     /// Whether another request may be parsed.
     var mayPass: () -> Bool = { true }
-    /// Whether nothing that comes is wanted any more.
+    /// Whether all further bytes are dropped.
     var discardsInput: () -> Bool = { false }
-    /// What the next bytes belong to.
+    /// The part of a request that the next bytes belong to.
     var arrivingBody: () -> ArrivingBody? = { nil }
     /// Called before bytes are parsed.
     var willPass: () -> Void = {}
     private var held = ByteBuffer()
-    /// Whether more was asked for while something was held.
+    /// Whether a read was requested while bytes were held.
     private var isReadDue = false
     /// Whether the client has closed its side behind what is held.
     private var isEndDue = false
     private var isPassing = false
 
-    /// The most that is held: when a client closes its side, all that it has sent comes at once.
+    /// The most bytes that are held: when a client closes its side, all that it has sent arrives at once.
     private static let maxHeldBytes = 128 * 1024
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -95,7 +95,7 @@ final class RequestGate: ChannelDuplexHandler {
         if held.readableBytes == 0 || discardsInput() { held = ByteBuffer() }
     }
 
-    /// How many bytes to hand on at once.
+    /// How many bytes to pass on at once.
     private var pieceLength: Int {
         switch arrivingBody() {
         case nil: Self.lengthToEmptyLine(held.readableBytesView, from: 0)
@@ -105,7 +105,7 @@ final class RequestGate: ChannelDuplexHandler {
         }
     }
 
-    /// The least that is handed on of a body in chunks, as far as it is there.
+    /// The least that is passed on of a body in chunks, if as much has arrived.
     ///
     /// Its end shows only to the parser. Bodies of empty lines would cost a pass through it for each.
     private static let minChunkedBytes = 512

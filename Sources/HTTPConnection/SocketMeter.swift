@@ -6,11 +6,11 @@ final class SocketMeter: ChannelDuplexHandler {
     typealias OutboundIn = IOData
     typealias OutboundOut = IOData
 
-    /// Whether the socket was asked for bytes that it has not given yet.
+    /// Whether a read of the socket was requested, and has not ended.
     private(set) var isReadPending = false
     /// How many bytes were handed to the channel so far.
     private(set) var bytesWritten = 0
-    /// What all connections have in common.
+    /// The counters of all connections.
     private let traffic: TrafficMeter
 
     init(traffic: TrafficMeter) {

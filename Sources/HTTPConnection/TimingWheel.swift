@@ -13,7 +13,7 @@ final class TimingWheel {
     /// The slot that is due next, and when.
     private var (next, due): (Int, NIODeadline) = (0, .distantPast)
     private var count = 0
-    /// How many were added since there was none, so that each goes into another slot.
+    /// How many were added since the wheel was empty, so that each gets another slot.
     private var addedCount = 0
     private var isScheduled = false
 
@@ -43,7 +43,7 @@ final class TimingWheel {
         return slot
     }
 
-    /// Calls an owner's check no more.
+    /// Stops calling an owner's check.
     func remove(_ owner: AnyObject, from slot: Int) {
         if slots[slot].removeValue(forKey: ObjectIdentifier(owner)) != nil { count -= 1 }
     }

@@ -12,7 +12,7 @@ enum ExifOrientation {
 
     /// Whether width and height are exchanged when the photo is shown.
     ///
-    /// Damaged metadata is no reason to refuse a photo: it says nothing.
+    /// Damaged metadata is ignored, and is no reason to refuse a photo.
     ///
     /// - Parameters:
     ///   - file: The file.

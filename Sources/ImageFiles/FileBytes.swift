@@ -33,7 +33,7 @@ struct FileBytes {
         if offset < windowStart || offset + count > windowStart + window.count {
             window = try await read(offset..<min(offset + max(windowBytes, count), length))
             windowStart = offset
-            // Whoever gives fewer bytes than there are has another file.
+            // Fewer bytes than the file's length mean that it was replaced.
             guard window.count >= count else { throw NoImage() }
         }
         return window[(offset - windowStart)..<(offset - windowStart + count)]
@@ -51,7 +51,7 @@ struct FileBytes {
     ///
     /// - Parameters:
     ///   - ending: The bytes.
-    ///   - offset: Where the image's pixels begin, or any place before its end.
+    ///   - offset: Where the image's pixels begin, or any offset before its end.
     /// - Throws: `NoImage` when they are nowhere, or what reading the file throws.
     func findEnding(_ ending: [UInt8], from offset: Int) async throws {
         guard ending.count <= length - offset else { throw NoImage() }

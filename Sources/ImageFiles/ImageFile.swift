@@ -1,4 +1,4 @@
-/// What an image's file tells of it, without a look at its pixels.
+/// An image's format and size, read from its file without decoding pixels.
 package struct ImageFile: Sendable, Equatable {
     package let format: ImageFormat
     /// In pixels, as the image is to be shown: turned where the file says so.

@@ -1,6 +1,6 @@
 /// The formats of photos that are known.
 ///
-/// The leading bytes decide, never the word of whoever sent them.
+/// The leading bytes decide, never what the client says.
 package enum ImageFormat: String, CaseIterable, Sendable {
     case jpeg = "image/jpeg"
     case png = "image/png"

@@ -1,4 +1,4 @@
-/// What a box `meta` tells of its items' properties, as far as the size of the primary one.
+/// The properties of items in a box `meta`, as far as the size of the primary item needs them.
 ///
 /// Source: ISO/IEC 23008-12, sections 6.5 and 9.3.
 struct ItemProperties {

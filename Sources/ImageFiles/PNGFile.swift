@@ -1,7 +1,8 @@
 /// Reads the size of a PNG.
 ///
-/// Source: W3C, "Portable Network Graphics (PNG) Specification (Third Edition)", sections 5.2, 5.3, 11.2.1 and 11.2.4: the
-/// signature, then a chunk `IHDR` of 13 bytes with its checksum; at the end a chunk `IEND`, which is always the same.
+/// A file has a signature, then a chunk `IHDR` of 13 bytes with its checksum. At its end is a chunk `IEND`, which is
+/// always the same. Source: W3C, "Portable Network Graphics (PNG) Specification (Third Edition)", sections 5.2, 5.3,
+/// 11.2.1, 11.2.4.
 enum PNGFile {
     static func size(_ file: inout FileBytes, mustBeWhole: Bool) async throws -> ImageSize {
         let chunk = try await file.bytes(at: signatureBytes, count: 8 + headerBytes + 4)

@@ -1,4 +1,4 @@
-/// A JSON text that somebody wrote by hand, with the lines of its members.
+/// A JSON text written by hand, with the lines of its members.
 package struct JSONDocument: Sendable {
     package let value: JSONValue
     /// Members whose object has one of the same name before, in the order of the text.
@@ -6,7 +6,7 @@ package struct JSONDocument: Sendable {
     private let lines: [[String]: Int]
 
     /// A text is no JSON, or is too deep.
-    package struct Problem: Error {
+    package struct SyntaxError: Error {
         package let error: JSONError
         /// The line where reading stopped, from 1.
         package let line: Int
@@ -15,22 +15,22 @@ package struct JSONDocument: Sendable {
     /// Reads a text.
     ///
     /// - Parameter text: The text in UTF-8.
-    /// - Throws: `Problem`.
-    package init(_ text: some Collection<UInt8>) throws(Problem) {
-        var parser = JSONParser(text, notesPlaces: true)
+    /// - Throws: `SyntaxError`.
+    package init(_ text: some Collection<UInt8>) throws(SyntaxError) {
+        var parser = JSONParser(text, notesLocations: true)
         do {
             value = try parser.document()
         } catch {
-            throw Problem(error: error, line: parser.line)
+            throw SyntaxError(error: error, line: parser.line)
         }
-        lines = parser.places?.lines ?? [:]
-        duplicates = parser.places?.duplicates ?? []
+        lines = parser.locations?.lines ?? [:]
+        duplicates = parser.locations?.duplicates ?? []
     }
 
     /// The line of a member or an element, from 1.
     ///
     /// - Parameter path: The names and positions that lead to it.
-    /// - Returns: Its line; that of what it would be in when it is not there.
+    /// - Returns: Its line; when it is missing, that of the member or element that would contain it.
     package func line(of path: [String]) -> Int {
         var path = path[...]
         while !path.isEmpty {

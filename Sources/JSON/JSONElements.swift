@@ -1,4 +1,5 @@
-/// Finds the elements of a JSON array while its text comes, without reading them, so that each can be read by itself.
+/// Finds the elements of a JSON array while its text arrives, without parsing them, so that each can be parsed by
+/// itself.
 package struct JSONElements {
     /// How many elements are wanted.
     ///
@@ -50,7 +51,7 @@ package struct JSONElements {
         }
     }
 
-    /// The elements, once all of the text has come.
+    /// The elements, once all of the text has arrived.
     ///
     /// - Parameter text: The whole text.
     /// - Returns: The text of each element; nil when the text is no array. An element may still be no JSON.

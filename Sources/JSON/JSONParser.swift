@@ -9,24 +9,24 @@ struct JSONParser {
     private var depth = 0
     private var nameBytes = 0
     private var valueCount = 0
-    /// Where members are; nil when nobody asks.
-    private(set) var places: JSONPlaces?
+    /// The lines of members; nil unless they are asked for.
+    private(set) var locations: JSONLocations?
     private let isStored: Bool
     /// The most bytes of all names together: hashing them takes time.
     private let maxNameBytes: Int
-    /// The most values: 64 KiB, the most that is kept, hold no more.
+    /// The most values: 64 KiB, the most that is stored, hold no more.
     private let maxValueCount: Int
 
     /// - Parameters:
     ///   - text: The text in UTF-8.
-    ///   - notesPlaces: Whether to note where members are.
+    ///   - notesLocations: Whether to note the lines of members.
     ///   - isStored: Whether any name is taken, and texts become stream-safe.
-    init(_ text: some Collection<UInt8>, notesPlaces: Bool = false, isStored: Bool = false) {
+    init(_ text: some Collection<UInt8>, notesLocations: Bool = false, isStored: Bool = false) {
         self.text = Array(text)
         self.isStored = isStored
-        maxNameBytes = isStored || notesPlaces ? .max : 64 << 10
-        maxValueCount = isStored || notesPlaces ? .max : 32 << 10
-        places = notesPlaces ? JSONPlaces() : nil
+        maxNameBytes = isStored || notesLocations ? .max : 64 << 10
+        maxValueCount = isStored || notesLocations ? .max : 32 << 10
+        locations = notesLocations ? JSONLocations() : nil
     }
 
     /// The line that was reached, from 1.
@@ -65,9 +65,9 @@ struct JSONParser {
             guard parser.isStored || name.isFitName && parser.nameBytes <= parser.maxNameBytes else { throw .unfitName }
             parser.skipSpace()
             try parser.expect(":")
-            parser.places?.enter(name, at: start, in: parser.text)
+            parser.locations?.enter(name, at: start, in: parser.text)
             members[name] = try parser.value()
-            parser.places?.leave()
+            parser.locations?.leave()
         }
         return .object(members)
     }
@@ -76,14 +76,14 @@ struct JSONParser {
         var values: [JSONValue] = []
         try elements(end: "]") { parser throws(JSONError) in
             parser.skipSpace()
-            parser.places?.enter(String(values.count), at: parser.index, in: parser.text)
+            parser.locations?.enter(String(values.count), at: parser.index, in: parser.text)
             values.append(try parser.value())
-            parser.places?.leave()
+            parser.locations?.leave()
         }
         return .array(values)
     }
 
-    /// Reads what stands between brackets.
+    /// Reads what is between brackets.
     private mutating func elements(
         end: Unicode.Scalar,
         each: (inout JSONParser) throws(JSONError) -> Void

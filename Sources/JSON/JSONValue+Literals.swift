@@ -36,7 +36,7 @@ extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByBooleanLiter
 
     /// The object with more members at its end.
     ///
-    /// Of those with the same name, the other's counts. Values of other kinds stay as they are.
+    /// Of members with the same name, the other's counts. Values of other kinds stay as they are.
     package func with(_ other: OrderedDictionary<String, JSONValue>) -> JSONValue {
         guard case .object(let members) = self else { return self }
         return .object(members.merging(other) { $1 })

@@ -39,9 +39,9 @@ package enum JSONValue: Sendable, Equatable {
     }
 }
 
-/// A text is no JSON, or is more than is taken.
+/// A text is not JSON, or is beyond a limit.
 ///
-/// It holds nothing of the text.
+/// The error contains nothing of the text.
 package enum JSONError: Error {
     case malformed
     case tooDeep

@@ -18,7 +18,7 @@ package struct JSONWriter: ~Copyable {
 
     /// - Parameters:
     ///   - capacity: About how many bytes will be written.
-    ///   - isAfterElement: Whether what is written goes on an array that has elements already.
+    ///   - isAfterElement: Whether what is written continues an array that has elements already.
     package init(capacity: Int = 256, isAfterElement: Bool = false) {
         text = TextBuffer(capacity: capacity)
         needsComma = isAfterElement

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What the system says about a folder and its file system.
+/// The status of a folder and its file system.
 package struct FolderStatus: Sendable {
     package enum FileSystem: Sendable {
         /// Its files are lost at the next start of the machine.

@@ -33,7 +33,7 @@ package final class PosixFile: Sendable {
 
     /// Opens a file for reading if the system need not ask the disk.
     ///
-    /// That takes a microsecond or two: less than a hand-over to a thread that may block.
+    /// That takes a microsecond or two: less than a switch to a thread that may block.
     package static func openQuickly(path: String) -> QuickOpening {
         let descriptor = linux_open_cached(path)
         if descriptor >= 0 { return .found(PosixFile(descriptor: descriptor)) }
@@ -105,7 +105,7 @@ package final class PosixFile: Sendable {
         return (Int(status.st_size), Date(timeIntervalSince1970: seconds))
     }
 
-    /// Gives a file another name, in place of any that has it.
+    /// Renames a file, and replaces any that has the new name.
     package static func rename(_ path: String, to newPath: String) throws(PosixFileError) {
         try checked(Glibc.rename(path, newPath), "rename")
     }

@@ -1,4 +1,4 @@
-/// One step of the schema: a plain SQL file with a part that goes up and a part that goes back down.
+/// One step of the schema: a plain SQL file with an up part and a down part.
 package struct Migration: Sendable, Equatable {
     /// Fourteen digits, by custom `yyyyMMddHHmmss` in UTC; steps are applied in their order.
     package let version: String

@@ -13,7 +13,7 @@ package enum MigrationError: Error {
     case duplicateVersion(String)
     /// Files that were changed after they were applied.
     case edited([Migration])
-    /// A version to take back that has no file.
+    /// A version to revert that has no file.
     case missingFile(version: String)
     /// A step that must not be taken back.
     case protected(Migration)

@@ -1,4 +1,4 @@
-/// Which steps to take back.
+/// Which steps to revert.
 package enum RollbackTarget: Sendable {
     /// The last ones, this many; all when there are fewer.
     case last(Int)
@@ -73,7 +73,7 @@ package struct MigrationPlan: Sendable {
         return migrations(in: .pending)
     }
 
-    /// The steps to take back, latest first.
+    /// The steps to revert, latest first.
     ///
     /// - Parameters:
     ///   - target: How far to go.

@@ -1,8 +1,8 @@
 package import Postgres
 
-/// Applies migrations to a database and takes them back.
+/// Applies migrations to a database and reverts them.
 ///
-/// Versions are kept in `schema_migrations` as Rails keeps them, checksums in `migration_checksums` beside it. Changes
+/// Versions are in `schema_migrations`, as Rails stores them, and checksums in `migration_checksums`. Changes
 /// happen under an advisory lock, so processes that start together apply each step once.
 package struct Migrator: Sendable {
     private let configuration: PostgresConfiguration
@@ -44,7 +44,7 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// Takes steps back, latest first, each in a transaction of its own.
+    /// Reverts steps, latest first, each in a transaction of its own.
     ///
     /// - Parameters:
     ///   - target: How far to go.

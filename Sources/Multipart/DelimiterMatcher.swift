@@ -9,7 +9,7 @@ struct DelimiterMatcher: Sendable {
     /// With more, it is data.
     ///
     /// RFC 2046 lets transports add any number. A limit is needed because they are all held until the next byte
-    /// decides. Nobody has added any for decades.
+    /// decides. No known client adds any.
     static let maxPaddingBytes = 64
 
     /// The decision after a byte.

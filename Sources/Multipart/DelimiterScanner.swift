@@ -1,9 +1,9 @@
-/// Tells data from delimiters in chunks of any size.
+/// Separates data from delimiters in chunks of any size.
 ///
 /// It searches for the next CR, and looks byte by byte only at what follows one. It keeps only the start of a delimiter
 /// at a chunk's end.
 struct DelimiterScanner: Sendable {
-    /// What a stretch of a chunk turned out to be, in the order of the body.
+    /// The parts of a chunk, in the order of the body.
     struct Finding {
         /// The end of earlier chunks, held until now, that is data after all.
         var held: [UInt8]

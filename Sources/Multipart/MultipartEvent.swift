@@ -1,4 +1,4 @@
-/// What the parser found, in the order of the body.
+/// The parser's events, in the order of the body.
 ///
 /// A part is one `partBegin`, any number of `partBytes` and `heldBytes`, and one `partEnd`; parts
 /// never overlap. An empty part has no bytes between the two.

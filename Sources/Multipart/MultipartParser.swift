@@ -18,7 +18,7 @@ package struct MultipartParser: Sendable {
     private let limits: MultipartLimits
     private var scanner: DelimiterScanner
     private var state: State
-    // Kept beside the state, so that it grows in place.
+    // A property beside the state, so that it grows in place.
     private var header: PartHeader
     private var partCount = 0
 

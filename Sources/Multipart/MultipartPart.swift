@@ -1,6 +1,6 @@
 import Encodings
 
-/// What a part's header says about it.
+/// A part's header.
 package struct MultipartPart: Equatable, Sendable {
     /// Whether a part is text or a file.
     package enum Kind: Equatable, Sendable {

@@ -3,7 +3,7 @@ package import LinuxFiles
 package import NIOCore
 package import S3
 
-/// Where photos' bytes are kept, by their photo's `random_id`.
+/// Where photos' bytes are stored, by their photo's `random_id`.
 package protocol ObjectStore: Sendable {
     /// Learns what must be known before the first client is sent to the store.
     ///
@@ -51,7 +51,7 @@ package protocol ObjectStore: Sendable {
     ///   - date: The present.
     ///   - end: The latest end of the URL.
     ///   - isHead: Whether the client will ask with HEAD. A URL that is signed for GET does not work for it.
-    ///   - headers: The headers that the store must send in place of its own.
+    ///   - headers: The headers that the store must send instead of its own.
     /// - Returns: nil when clients can't reach the store.
     /// - Throws: `ObjectStoreError`.
     func publicURL(
@@ -151,7 +151,7 @@ package protocol ObjectTransfer: Sendable {
     func next() async throws(ObjectStoreError) -> ByteBuffer?
 }
 
-/// A URL to an object that ends by itself.
+/// A URL to an object that expires.
 package struct PublicURL: Sendable {
     package let url: String
     package let end: Date

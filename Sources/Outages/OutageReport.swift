@@ -2,9 +2,9 @@ package import Concurrency
 package import Logging
 import Synchronization
 
-/// Tells a failure that lasts when it begins, again for each other reason, and when it is over.
+/// Reports when a lasting failure begins, when its reason changes, and when it is over.
 ///
-/// One that comes and goes is told once a minute at most.
+/// A failure that comes and goes is reported once a minute at most.
 package final class OutageReport: Sendable {
     package enum Change: Sendable, Equatable {
         case failing(reason: String)
@@ -12,13 +12,13 @@ package final class OutageReport: Sendable {
     }
 
     private struct State {
-        /// What kind of failure was told and lasts; nil while all is well.
+        /// The kind of the failure that was reported and lasts; nil while all is well.
         var kind: String?
         /// The last outage that is over, and when it was.
         var last: (kind: String, end: ContinuousClock.Instant)?
     }
 
-    /// An outage that comes back sooner is told only once it lasts so long.
+    /// An outage that comes back sooner is reported only once it has lasted this long.
     private static let calm: Duration = .seconds(60)
 
     private let clock: any MonotonicClock
@@ -27,7 +27,7 @@ package final class OutageReport: Sendable {
 
     /// - Parameters:
     ///   - clock: The clock.
-    ///   - onChange: Called under a lock, so that changes are told in their order.
+    ///   - onChange: Called under a lock, so that it gets changes in their order.
     package init(
         clock: any MonotonicClock = ContinuousClock(),
         onChange: @escaping @Sendable (Change) -> Void
@@ -36,7 +36,7 @@ package final class OutageReport: Sendable {
         self.onChange = onChange
     }
 
-    /// Tells it to a log.
+    /// Logs the changes.
     ///
     /// - Parameters:
     ///   - failing: The line when it fails, which has the reason beside it.

@@ -5,7 +5,7 @@ extension PostgresClient {
     /// Listens to a channel, on a connection of its own beside the pool's.
     ///
     /// The first event is `.mayHaveMissed`, once listening has begun. A listener that loads its data at each such event
-    /// misses nothing. A lost connection is opened again for as long as somebody listens.
+    /// misses nothing. A lost connection is opened again as long as there is a listener.
     ///
     /// - Parameter channel: The channel's name. Upper and lower case differ; the first 63 bytes count.
     /// - Returns: Events, for one listener, until its task is cancelled, the sequence is dropped or the client is closed.

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// It runs the statements of all callers over a bounded number of connections.
 ///
-/// Connections are opened on demand and kept. `close()` ends it.
+/// Connections are opened on demand and reused. `close()` closes them.
 package final class PostgresClient: Sendable {
     /// A pool for each event loop, or fewer where connections are few.
     let pools: [ConnectionPool]
@@ -85,7 +85,7 @@ package final class PostgresClient: Sendable {
 
     /// Runs one statement like ``read(_:name:)``, before all that wait.
     ///
-    /// It is for asking whether the database answers, which must not depend on how many wait. Run few of them.
+    /// It is for checks whether the database answers. They must not depend on the length of the queue. Run few of them.
     ///
     /// - Parameters:
     ///   - query: The statement.
@@ -126,9 +126,9 @@ package final class PostgresClient: Sendable {
         try await withConnection { try await $0.execute(query, name: name) }
     }
 
-    /// Lends a connection for the length of `body`.
+    /// Leases a connection while `body` runs.
     ///
-    /// What `body` sets for the session (`SET`, temporary tables, advisory locks) is still there for the next caller.
+    /// Changes of the session (`SET`, temporary tables, advisory locks) stay for the next caller.
     ///
     /// - Parameter body: What to do with it; the connection can't be used after it returns.
     /// - Returns: What `body` returns.

@@ -1,4 +1,4 @@
-/// A connection on loan: its statements run one after another, and nobody else's in between.
+/// A leased connection: its statements run one after another, without those of other callers in between.
 package struct PostgresConnection: Sendable {
     private let pool: ConnectionPool
     private let observer: StatementObserver
@@ -10,9 +10,9 @@ package struct PostgresConnection: Sendable {
         self.lease = lease
     }
 
-    /// Whether a pooler stands before the server, so that each transaction may run in another session.
+    /// Whether a pooler is in front of the server, so that each transaction may run in another session.
     ///
-    /// Temporary tables, and what is set for a session, are lost there, or are found by others.
+    /// Temporary tables and settings of a session are lost there, or other clients get them.
     package var isBehindPooler: Bool { get async { await pool.isBehindPooler } }
 
     /// Runs a statement and returns its rows.

@@ -22,7 +22,7 @@ package final class PrometheusRegistry: Sendable {
 
     /// - Parameters:
     ///   - help: A sentence for each metric, by its name in the output.
-    ///   - maxSeries: How many combinations of names and labels are kept. Others are dropped, so that no client can fill the
+    ///   - maxSeries: The most combinations of names and labels. Others are dropped, so that no client can fill the
     ///     memory with new ones.
     package init(help: [String: String] = [:], maxSeries: Int = 5_000) {
         self.help = help

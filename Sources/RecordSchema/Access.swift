@@ -11,13 +11,13 @@ package enum Access: String, Sendable, CaseIterable {
     /// All members read.
     case published
 
-    /// Somebody whom a record's grants can be for.
+    /// The kinds of users that get a grant of a record.
     package enum Grantee: Sendable, CaseIterable {
         /// Who created it. In an inbox, who sent it.
         case owner
-        /// Members whom the owner named as readers.
+        /// Members that the owner named as readers.
         case reader
-        /// Members whom the owner named as writers, who read, too.
+        /// Members that the owner named as writers. They can also read.
         case writer
         /// The member in whose inbox it is.
         case recipient
@@ -29,9 +29,9 @@ package enum Access: String, Sendable, CaseIterable {
         case everybody
     }
 
-    /// The grants of a record: the whole of who may do what.
+    /// The rights of each kind of grantee.
     ///
-    /// Somebody who is two of these has the rights of both.
+    /// A user of two kinds has the rights of both.
     package var rights: [Grantee: Rights] { Self.table[self] ?? [:] }
 
     private static let table: [Access: [Grantee: Rights]] = [

@@ -1,5 +1,5 @@
 extension Field {
-    /// What is new, such as `max 2000 -> 5, required`.
+    /// The difference, such as `max 2000 -> 5, required`.
     ///
     /// - Parameter before: The field until now.
     /// - Returns: The changes, with commas between them.

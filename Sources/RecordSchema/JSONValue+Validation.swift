@@ -12,7 +12,7 @@ extension JSONValue {
         }
     }
 
-    /// What PostgreSQL, or a client, can't hold.
+    /// Errors of values that PostgreSQL or clients can't store.
     package var validationErrors: [RecordValidationError.Reason] {
         switch self {
         case .null, .boolean: []

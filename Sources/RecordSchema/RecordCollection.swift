@@ -12,7 +12,7 @@ package struct RecordCollection: Sendable, Equatable {
     package let indexes: [String]
     package let parent: Parent?
 
-    /// What the creation of a record also sets.
+    /// The field of a parent that the creation of a record also sets.
     package struct Parent: Sendable, Equatable {
         /// The field that refers to the parent.
         package let field: String

@@ -5,9 +5,9 @@ import OrderedCollections
 package struct RecordData: Sendable {
     /// The data as JSON without white space, at most ``RecordLimits/maxBytes``.
     package let text: String
-    /// What its fields refer to.
+    /// The targets of its reference fields.
     ///
-    /// Whether that is there, only the database knows.
+    /// Only the database knows whether they exist.
     package let links: [Link]
     /// The values of the collection's indexes, in their order.
     package let indexValues: [IndexValue]
@@ -18,7 +18,7 @@ package struct RecordData: Sendable {
         package let target: Target
     }
 
-    /// What a field names.
+    /// The target of a field.
     package enum Target: Sendable, Hashable {
         case record(id: String, collection: String)
         case member(id: String)
@@ -40,7 +40,7 @@ package struct RecordData: Sendable {
             throw InvalidRecord(errors: [RecordValidationError(nil, .tooDeep)])
         }
         text = value.text
-        // What is too large is not looked at closely, which would take long.
+        // Data that is too large is not validated further, because that would take long.
         guard text.utf8.count <= RecordLimits.maxBytes else {
             throw InvalidRecord(errors: [RecordValidationError(nil, .tooManyBytes)])
         }
@@ -108,7 +108,7 @@ package struct RecordData: Sendable {
 }
 
 extension FieldType {
-    /// What a value of the type names; nil when it names nothing.
+    /// The target of a value of the type; nil when it has none.
     fileprivate func target(_ id: String) -> RecordData.Target? {
         switch self {
         case .member: .member(id: id)

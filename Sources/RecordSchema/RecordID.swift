@@ -14,6 +14,6 @@ package enum RecordID {
             }
     }
 
-    /// A new id, which nobody can guess.
+    /// A new id, which can't be guessed.
     package static func make() -> String { RandomIdentifier.makeSecret(length: 22) }
 }

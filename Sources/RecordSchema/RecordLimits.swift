@@ -4,7 +4,7 @@ package enum RecordLimits {
     package static let maxBytes = 64 * 1024
     /// How deep arrays and objects may be in each other, the record's own object included.
     package static let maxDepth = 16
-    /// The most members whom a record names as readers and writers.
+    /// The most readers and writers that a record names.
     package static let maxReaderCount = 100
     /// The most records of a call that changes them.
     package static let maxBatchCount = 100
@@ -14,10 +14,10 @@ package enum RecordLimits {
     package static let maxIDLength = 255
     /// The most records that wait in an inbox.
     ///
-    /// A sender may hold no more of them than are still free.
+    /// A sender may have at most as many of them as are still free.
     package static let maxInboxCount = 10_000
     /// The most records of a user, deleted ones included while they are remembered.
     package static let maxCountPerUser = 100_000
-    /// The most records of one author that another member reads as somebody who was named.
+    /// The most records of one author that another member reads as a named reader.
     package static let maxCountPerReader = 50_000
 }

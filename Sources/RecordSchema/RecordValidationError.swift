@@ -36,7 +36,7 @@ package struct RecordValidationError: Error, Equatable {
         case tooLong(maxCharacters: Int)
         /// The parent that it names has no room for the record's id.
         case parentFull
-        /// What it names is not there, or not for its writer.
+        /// Its target does not exist, or its writer may not use it.
         case notFound
     }
 }

@@ -10,6 +10,6 @@ package struct Rights: OptionSet, Sendable, Hashable {
     package static let read = Rights(rawValue: 1)
     package static let write = Rights(rawValue: 2)
     package static let delete = Rights(rawValue: 4)
-    /// To say who else may read and write.
+    /// To set readers and writers.
     package static let share = Rights(rawValue: 8)
 }

@@ -1,4 +1,4 @@
-/// What applying a schema changes: pure, from the present one and the new one.
+/// The changes of applying a schema: a pure function of the present and the new one.
 package struct SchemaPlan: Sendable, Equatable {
     /// In the order of the file, removals last.
     package let changes: [Change]
@@ -13,7 +13,7 @@ package struct SchemaPlan: Sendable, Equatable {
         package let isRefused: Bool
         /// The collection whose records it removes; nil for none.
         package let removed: String?
-        /// Who sees records that they did not see before; nil when nobody does.
+        /// Who sees records that they did not see before; nil for no user.
         package let widening: Widening?
         /// The collection whose records must be reviewed; nil for none.
         let reviewed: String?

@@ -1,20 +1,20 @@
-/// Who sees records of a collection, or photos in them, from now on, and did not before.
+/// The users who newly see records of a collection, or photos in them.
 package struct Widening: Sendable, Equatable {
     package let collection: String
     package let readers: Readers
     /// The role whose members saw them before, by name; nil for none.
     package let formerRole: String?
 
-    /// Who sees all records of a collection.
+    /// The users who see all records of a collection.
     package enum Readers: Sendable, Equatable {
         case everybody
         /// The members of roles, and of those that manage them: they can give such a role to themselves.
         case roles([String])
-        /// Whoever reads a record sees a photo of it.
+        /// The readers of a record see its photo.
         case ofEachRecord
     }
 
-    /// Nil when nobody sees more than before.
+    /// Nil when no user sees more than before.
     ///
     /// - Parameters:
     ///   - before: The collection until now, and the schema that it is in.

@@ -22,7 +22,7 @@ import ServiceLifecycle
 ///
 /// Read this first.
 ///
-/// It makes stores and use cases from the configuration and hands them to the web. `run` serves until a graceful
+/// It makes stores and use cases from the configuration and passes them to the web. `run` serves until a graceful
 /// shutdown.
 package struct SelfieService: Service {
     /// The settings.
@@ -45,7 +45,7 @@ package struct SelfieService: Service {
     var expiryInterval: Duration = .seconds(30)
     /// How often old rows are removed.
     var tidyInterval: Duration = .seconds(300)
-    /// What clients share, without downloads and streams, whose limits follow from those of connections.
+    /// The permits that clients share, without downloads and streams: their limits follow from those of connections.
     var permits = WebPermits()
     /// How often the log has a line about connections that were closed because there were too many.
     var reportInterval: Duration = .seconds(10)
@@ -61,7 +61,7 @@ package struct SelfieService: Service {
     package var now: @Sendable () -> Date = { Date() }
     /// The clock for remembering refusals.
     var clock: any MonotonicClock = ContinuousClock()
-    /// Whether other processes are told of changes at once, instead of within ten seconds.
+    /// Whether it notifies other processes of changes at once; otherwise they see changes within ten seconds.
     package var sendsNotifications = true
     /// The migrations that the service needs, by version.
     package var schemaVersions: Set<String> = []
@@ -209,7 +209,7 @@ package struct SelfieService: Service {
             secretKeyBase: configuration.secretKeyBase
         )
         let proxies = configuration.trustedProxies
-        settings.trustedProxies = proxies.origin == .nobody ? nil : proxies.count
+        settings.trustedProxies = proxies.origin == .unset ? nil : proxies.count
         settings.publicURL = configuration.publicURL
         settings.maxUploadBytes = configuration.maxUploadBytes
         settings.rateLimits = configuration.rateLimits

@@ -12,9 +12,10 @@ package struct DeleteAccount: Sendable {
     ///   - session: The session of the account's user.
     ///   - password: The password; nil for one that could not be decrypted.
     ///   - source: Where the request came from.
-    /// - Returns: Whether the password was right. Then the account is gone, or closed while its records go.
-    /// - Throws: `RateLimitExceeded`, `SessionError.ended` when the session has ended or the account is gone or
-    ///   disabled, `PostgresError`, `TooBusy`.
+    /// - Returns: Whether the password was right. Then the account is deleted, or closed while its records are being
+    ///   deleted.
+    /// - Throws: `RateLimitExceeded`, `SessionError.ended` when the session has ended or the account is deleted
+    ///   or disabled, `PostgresError`, `TooBusy`.
     package func callAsFunction(_ session: Session, password: Password?, from source: RequestSource) async throws
         -> Bool
     {

@@ -41,12 +41,12 @@ package struct Housekeeper: Sendable {
 
     /// Finishes the deletions of accounts that are closed.
     ///
-    /// Run it every few seconds: nobody can sign up with the e-mail of such an account until then.
+    /// Run it every few seconds: until then, the e-mail of such an account can't sign up again.
     package func finishDeletions() async {
         await deletions.watch { try await RemoveAccount(postgres: postgres, notifier: notifier).finishAll() }
     }
 
-    /// Removes all old rows but expired records, and logs what failed.
+    /// Removes all old rows except expired records, and logs failures.
     ///
     /// A failed step does not stop the others.
     package func tidy() async {

@@ -6,8 +6,8 @@ import SelfieRecords
 /// Removes an account with everything that belongs to it.
 ///
 /// An account without records, and with few grants, is removed in one transaction. Another one is first closed for good. Then
-/// its records are deleted, batch by batch, and those who share them are shown each deletion. The rest follows.
-/// ``finishAll()`` finishes what was left.
+/// its records are deleted, batch by batch, and their readers receive each deletion. The rest follows. ``finishAll()``
+/// continues interrupted removals.
 ///
 /// The keys of its photos go into `object_deletions` for the sweeper. Its audit events lose the addresses and the
 /// requests' ids.
@@ -17,7 +17,7 @@ package struct RemoveAccount: Sendable {
 
     /// - Parameters:
     ///   - postgres: The database.
-    ///   - notifier: Tells readers of changes; nil where they notice later.
+    ///   - notifier: Notifies readers of changes; with nil, they see them within ten seconds.
     package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil) {
         self.postgres = postgres
         self.notifier = notifier
@@ -31,7 +31,7 @@ package struct RemoveAccount: Sendable {
     ///   - sessionID: The session of the request; nil for an administrator.
     ///   - isWhole: Whether all of it is removed before this returns. Otherwise most of a large account may be left for
     ///     ``finishAll()``, and nothing is thrown once the account is closed.
-    /// - Returns: Whether it did. False when the account is deleted already or has another password.
+    /// - Returns: Whether it was removed. False when the account is deleted already or has another password.
     /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
     package func callAsFunction(
         userID: Int,
@@ -66,20 +66,20 @@ package struct RemoveAccount: Sendable {
         return true
     }
 
-    /// How many batches go before the request is answered: a hundred records, and what the user reads.
+    /// How many batches run before the request is answered: a hundred records, and as many grants as fit in a batch.
     private static let maxBatchesAtOnce = 2
 
-    /// How many batches of an account go before the next one has its turn.
+    /// How many batches of an account run before the next account's turn.
     private static let maxBatchesInTurn = 50
 
     /// How many grants one transaction removes.
     ///
-    /// Whoever writes a record that the user reads waits for it.
+    /// Calls that write records for this reader wait for it.
     private static let grantBatchSize = 5_000
 
-    /// Goes on with the removal of accounts that are closed: large ones, and those that crashes have interrupted.
+    /// Continues the removal of closed accounts: large ones, and those that crashes have interrupted.
     ///
-    /// An account whose removal fails keeps none of the others from theirs.
+    /// A failed removal does not stop those of other accounts.
     ///
     /// - Throws: The first failure, once all had their turn: `PostgresError`.
     func finishAll() async throws {
@@ -90,12 +90,12 @@ package struct RemoveAccount: Sendable {
         if let failure { throw failure }
     }
 
-    /// Removes an account that is closed for good, as far as so many batches of records and grants go.
+    /// Removes a closed account, by at most so many batches of records and grants.
     private func finish(_ userID: Int, maxBatches: Int) async throws {
         let schemas = SchemaCache(store: SchemaStore(postgres: postgres))
         let removeRecords = RemoveRecords(postgres: postgres, schemas: schemas, notifier: notifier)
-        var (isGone, batchesLeft) = (false, maxBatches)
-        while !isGone {
+        var (isRemoved, batchesLeft) = (false, maxBatches)
+        while !isRemoved {
             while case let keys = try await removeRecords.keys(ofUser: userID), !keys.isEmpty {
                 guard batchesLeft > 0 else { return }
                 batchesLeft -= 1
@@ -107,7 +107,7 @@ package struct RemoveAccount: Sendable {
                 batchesLeft -= 1
                 mayHaveGrants = try await removeSomeGrants(ofUser: userID)
             }
-            isGone = try await postgres.withTransaction { connection in
+            isRemoved = try await postgres.withTransaction { connection in
                 try await SchemaLock.share(on: connection)
                 let isClosed = try await UserStore.lockClosed(userID, on: connection)
                 // A write that began before the account was closed may have added one.
@@ -118,7 +118,7 @@ package struct RemoveAccount: Sendable {
         }
     }
 
-    /// Removes some of what a user could see, of an account that is closed for good.
+    /// Removes some grants of a closed account.
     ///
     /// - Returns: Whether there may be more.
     private func removeSomeGrants(ofUser userID: Int) async throws -> Bool {
@@ -130,7 +130,7 @@ package struct RemoveAccount: Sendable {
         }
     }
 
-    /// Whether a user reads more than one transaction removes.
+    /// Whether a user has more grants than one transaction removes.
     private static func hasManyGrants(_ userID: Int, on connection: PostgresConnection) async throws -> Bool {
         try await !connection.query(
             """
@@ -140,7 +140,7 @@ package struct RemoveAccount: Sendable {
         ).isEmpty
     }
 
-    /// Whoever writes a record that the user reads waits for this lock, and then finds no stream.
+    /// Calls that write records for this reader wait for this lock, and then find no stream.
     private static func lockStream(ofUser userID: Int, on connection: PostgresConnection) async throws -> Int? {
         try await connection.query(StreamTable.lockingForRemoval(ofUser: userID)).first?.decode("id")
     }

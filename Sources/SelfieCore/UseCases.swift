@@ -30,9 +30,9 @@ package struct UseCases: Sendable {
 
         /// - Parameters:
         ///   - accounts: The settings of accounts.
-        ///   - auditRetentionDays: How many days events are kept, 30 or more.
+        ///   - auditRetentionDays: After how many days events are deleted, 30 or more.
         ///   - photoQuota: What a user may have.
-        ///   - uploadLimits: How many uploads of a process, and of a user, are under way at once.
+        ///   - uploadLimits: How many uploads of a process, and of a user, run at once.
         ///   - recordsQuotaBytes: The bytes of data that a user's records may have.
         package init(
             accounts: AccountUseCases.Settings,

@@ -4,7 +4,7 @@ import NIOHTTP1
 
 /// A question to a running service.
 package enum HealthProbe {
-    /// What the service said.
+    /// The service's answer.
     package struct Answer: Sendable {
         /// The body, as far as it was read.
         package let text: String
@@ -31,7 +31,7 @@ package enum HealthProbe {
         }
     }
 
-    /// Nobody answered.
+    /// No server answered.
     struct NoAnswer: Error, CustomStringConvertible {
         let url: String
         let cause: String

@@ -29,7 +29,7 @@ package struct DeletePhoto: Sendable {
             try await objects.delete(object)
             try await photos.finishDeletions([randomID])
         } catch {
-            // The photo is gone for its owner. Its key is recorded, so the sweeper deletes the object.
+            // The owner no longer sees the photo. Its key is recorded, so the sweeper deletes the object.
             logger.warning("a deletion is left to the sweeper", metadata: ["error": "\(error)"])
         }
         return true

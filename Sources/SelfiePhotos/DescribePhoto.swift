@@ -1,16 +1,16 @@
 package import Logging
 import ObjectStore
 
-/// Learns from a photo's object what its row does not tell: type, length and size.
+/// Reads from a photo's object what its row lacks: type, length and size.
 package struct DescribePhoto: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
 
-    /// Completes the facts of a photo that railsauth stored, and keeps them, so that this is done once.
+    /// Completes the facts of a photo that railsauth stored, and stores them, so that this is done once.
     ///
     /// - Parameters:
     ///   - photo: The photo.
-    ///   - isKept: Whether the facts are kept.
+    ///   - isKept: Whether the facts are stored.
     ///   - logger: The request's.
     /// - Returns: The photo with all facts; nil when its object is missing.
     /// - Throws: `ObjectStoreError`, or what reading a file throws.

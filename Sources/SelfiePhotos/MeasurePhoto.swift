@@ -1,6 +1,6 @@
 package import ObjectStore
 
-/// Learns the size of a photo from its object, and keeps it.
+/// Reads the size of a photo from its object, and stores it.
 package struct MeasurePhoto: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
@@ -12,12 +12,12 @@ package struct MeasurePhoto: Sendable {
         case noImage
         /// Its object is missing.
         case missing
-        /// The store has its object and does not give it out, such as one that was moved to an archive.
+        /// The store has its object but does not return it, for example from an archive.
         case refused
     }
 
     /// - Parameters:
-    ///   - photos: Keeps the sizes.
+    ///   - photos: Stores the sizes.
     ///   - objects: The store.
     package init(photos: PhotoStore, objects: any ObjectStore) {
         self.photos = photos

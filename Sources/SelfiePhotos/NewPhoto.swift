@@ -22,10 +22,10 @@ package struct NewPhoto: Sendable {
     ///
     /// - Parameters:
     ///   - title: The title, which may have several lines.
-    ///   - fileName: The uploaded file's name. Only the part after the last `/` or `\` is kept, on one line.
+    ///   - fileName: The uploaded file's name. Only the part after the last `/` or `\` is stored, on one line.
     ///   - object: The uploaded bytes.
     ///   - userID: The owner's id.
-    ///   - isListed: Whether it is in its owner's list. Another photo goes when nothing refers to it.
+    ///   - isListed: Whether it is in its owner's list. An unlisted photo is deleted when nothing refers to it.
     /// - Throws: `InvalidInput`, `PhotoError.unknownFormat`, or what reading the bytes throws.
     package init(title: String, fileName: String, object: SpooledObject, userID: Int, isListed: Bool = true)
         async throws

@@ -4,8 +4,8 @@ package enum PhotoError: Error {
     case unknownFormat
     /// Storing it took too long, so the sweeper gave it up.
     case givenUp
-    /// The user has as many photos, or as many bytes of photos, as one may have.
+    /// The user has the most photos, or the most bytes of photos, that are allowed.
     case noRoom
-    /// The list is to begin after a photo that the user does not have.
+    /// `after` names a photo that the user does not have.
     case noSuchPosition
 }

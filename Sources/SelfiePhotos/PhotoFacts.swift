@@ -2,11 +2,11 @@ import ImageFiles
 import NIOCore
 import ObjectStore
 
-/// What a photo's object tells of it.
+/// The facts of a photo that its object contains.
 struct PhotoFacts {
     let contentType: String
     let byteCount: Int
-    /// Nil when the object's structure does not tell it.
+    /// Nil when it can't be read from the object.
     let size: ImageSize?
 
     /// Reads the beginning of an object that may be no photo, or not a whole one, since railsauth accepted every file.

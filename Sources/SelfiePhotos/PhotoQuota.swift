@@ -1,11 +1,11 @@
 import Postgres
 
-/// What one user may have, unless an administrator has set something else for them.
+/// The quota of a user, unless an administrator has set another one.
 package struct PhotoQuota: Sendable, Equatable {
     package let maxCount: Int
     package let maxBytes: Int
 
-    /// Where nothing else is set: 10,000 photos and 10 GiB.
+    /// The default: 10,000 photos and 10 GiB.
     package static let usual = PhotoQuota(maxCount: 10_000, maxBytes: 10 << 30)
 
     /// What can be set as `maxCount` for all users.

@@ -19,14 +19,14 @@ package struct PhotoRows: Sendable {
         package let randomID: ArraySlice<UInt8>
         /// Such as `2026-11-22T10:00:00.000Z`.
         ///
-        /// Like type and length, it is nil where railsauth did not keep it.
+        /// Like type and length, it is nil where railsauth did not store it.
         package let createdAt: ArraySlice<UInt8>?
         /// Decimal digits.
         package let byteCount: ArraySlice<UInt8>?
         package let contentType: ArraySlice<UInt8>?
         /// Decimal digits, in pixels.
         ///
-        /// Like the height, it is nil where no service has looked yet.
+        /// Like the height, it is nil until it was measured.
         package let width: ArraySlice<UInt8>?
         package let height: ArraySlice<UInt8>?
     }
@@ -51,7 +51,7 @@ package struct PhotoRows: Sendable {
         height = try rows.utf8Column("height")
     }
 
-    /// A photo, by its place in `0..<count`.
+    /// A photo, by its index in `0..<count`.
     package subscript(row: Int) -> Columns {
         Columns(
             name: name[row] ?? [],
@@ -71,7 +71,7 @@ extension PhotoRows.Columns {
     ///
     /// - Parameters:
     ///   - row: The row.
-    ///   - createdAtName: What the time of the upload is called in it.
+    ///   - createdAtName: The column with the time of the upload.
     /// - Throws: `PostgresError` for a row without the columns.
     package init(_ row: PostgresRow, createdAt createdAtName: String) throws(PostgresError) {
         func utf8(_ name: String) throws(PostgresError) -> ArraySlice<UInt8>? {

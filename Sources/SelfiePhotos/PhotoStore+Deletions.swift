@@ -52,7 +52,7 @@ extension PhotoStore {
         )
     }
 
-    /// Forgets deletions whose objects are gone.
+    /// Removes deletions whose objects are deleted.
     ///
     /// One without an attempt was postponed by `removePending` meanwhile: the object may have come back.
     func finishDeletions(_ randomIDs: [String]) async throws {

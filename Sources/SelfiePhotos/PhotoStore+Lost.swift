@@ -1,6 +1,6 @@
 import Postgres
 
-/// Photos whose objects are gone.
+/// Photos whose objects are missing.
 extension PhotoStore {
     /// Whether a photo is ready.
     package func isReady(_ randomID: String) async throws -> Bool {

@@ -1,11 +1,11 @@
 import Postgres
 import SelfieAccounts
 
-/// What a user has of something, and what they may have.
+/// A user's usage and limit.
 package struct QuotaUse: Sendable, Encodable, Equatable {
     package let has: Int
     package let mayHave: Int
-    /// Whether the service's setting holds, and nothing else is set for the user.
+    /// Whether the limit is the service's setting, and not one for this user.
     package let isUsual: Bool
 
     fileprivate init(has: Int, own: Int?, usual: Int) {
@@ -17,7 +17,7 @@ package struct QuotaUse: Sendable, Encodable, Equatable {
 
 /// A change of a limit of a user's.
 package enum QuotaChange: Sendable, Equatable {
-    /// The service's setting holds again.
+    /// Use the service's setting again.
     case usual
     case limit(Int)
 

@@ -1,7 +1,7 @@
 package import Postgres
 
 extension PhotoStore {
-    /// Locks photos of some users', so that none can go before it is referred to.
+    /// Locks photos of some users, so that none can be deleted before it is referred to.
     ///
     /// - Parameters:
     ///   - randomIDs: The photos' ids.
@@ -26,7 +26,7 @@ extension PhotoStore {
         }
     }
 
-    /// Selects a listed photo with what its owner's list has of it.
+    /// Selects a listed photo with the columns of its owner's list.
     ///
     /// - Parameter id: The photo's row.
     /// - Returns: The statement.
@@ -38,7 +38,8 @@ extension PhotoStore {
         """
     }
 
-    /// The part of a statement that has an unlisted photo looked at in a day, whether something refers to it by then.
+    /// The part of a statement that queues a check of an unlisted photo in a day: whether a record refers to it by
+    /// then.
     static func firstRelease(of randomID: String) -> PostgresQuery {
         """
         INSERT INTO photo_releases (photo_id, due_at)
@@ -92,9 +93,9 @@ extension PhotoStore {
             try await connection.execute("SELECT FROM photo_libraries WHERE user_id = \(userID) FOR NO KEY UPDATE")
             let photo = try await connection.query("SELECT state FROM photos WHERE id = \(id) FOR UPDATE SKIP LOCKED")
             let isThere = try await !connection.query("SELECT FROM photos WHERE id = \(id)").isEmpty
-            // Whoever holds it may be about to refer to it. The next sweep looks again.
+            // The lock's holder may be about to refer to it. The next sweep looks again.
             if photo.isEmpty, isThere { return }
-            // Now that it is locked, nobody can add a reference. Whoever takes one away has it looked at again.
+            // While it is locked, no reference can be added. The removal of a reference has it checked again.
             try await connection.execute(
                 """
                 WITH removed AS (

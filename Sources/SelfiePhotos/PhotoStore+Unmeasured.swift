@@ -1,6 +1,6 @@
 import Postgres
 
-/// Photos whose size is not known: railsauth stored them, or a version before sizes were kept.
+/// Photos whose size is not known: railsauth stored them, or a version before sizes were stored.
 extension PhotoStore {
     /// How many there are.
     ///

@@ -53,12 +53,12 @@ package struct PhotoStore: Sendable {
             """
     )
 
-    /// Keeps what a photo's object has told.
+    /// Stores the facts of a photo's object.
     ///
     /// What is known already stays as it is.
     ///
     /// - Parameters:
-    ///   - facts: What the object has told.
+    ///   - facts: The facts of the object.
     ///   - randomID: The photo's id.
     /// - Throws: `PostgresError`.
     func keep(_ facts: PhotoFacts, of randomID: String) async throws {
@@ -83,7 +83,7 @@ package struct PhotoStore: Sendable {
     /// - Parameters:
     ///   - new: The photo.
     ///   - sessionID: The session of the upload. It may have ended during the upload.
-    /// - Returns: Whether it did; false when the session has ended, or the user's account is gone.
+    /// - Returns: Whether it was added; false when the session has ended, or the user's account is deleted.
     /// - Throws: `PostgresError`.
     func addPending(_ new: NewPhoto, sessionID: Int) async throws -> Bool {
         // The user's row is locked before the session's, as in the deletion of an account. Another order could make a
@@ -106,7 +106,7 @@ package struct PhotoStore: Sendable {
     /// - Parameters:
     ///   - randomID: The photo's id.
     ///   - versionID: The version of its object, for the deletion.
-    ///   - isListed: Whether it is in its owner's list. Another photo goes when nothing refers to it.
+    ///   - isListed: Whether it is in its owner's list. An unlisted photo is deleted when nothing refers to it.
     ///   - quota: What a user may have.
     /// - Returns: The photo, as a list has it.
     /// - Throws: `PhotoError.givenUp` when the photo was pending for too long, `.noRoom` when other uploads have used up
@@ -215,7 +215,7 @@ package struct PhotoStore: Sendable {
         }
     }
 
-    /// Gives up photos that were pending for too long: their uploaders are gone.
+    /// Gives up photos that were pending for too long: their uploads have ended.
     func giveUpPending() async throws {
         try await postgres.write(
             """

@@ -5,36 +5,36 @@ import Outages
 import S3
 import Synchronization
 
-/// Finishes or undoes what crashes and failures left half-done.
+/// Finishes or undoes work that crashes and failures left unfinished.
 ///
 /// Any number of processes may do so at once.
 package final class PhotoSweeper: Sendable {
     private let photos: PhotoStore
     private let objects: any ObjectStore
-    private let tellLosses: @Sendable () async throws -> Void
+    private let reportLosses: @Sendable () async throws -> Void
     private let now: @Sendable () -> Date
     private let sweeps: OutageReport
     private let store: OutageReport
     private let deletions: OutageReport
     private let logger: Logger
-    /// Whether the store was asked what must be known.
+    /// Whether the store was prepared.
     private let isPrepared = Atomic(false)
 
     /// - Parameters:
     ///   - photos: The rows.
     ///   - objects: The store.
     ///   - now: The time, which the store's files are dated by.
-    ///   - logger: Gets a line when work begins to fail, and when it goes on.
-    ///   - tellLosses: Lets readers of records hear that a photo of these is gone.
+    ///   - logger: Logs when work begins to fail, and when it works again.
+    ///   - reportLosses: Adds changes for the readers of records whose photo was lost.
     package init(
         photos: PhotoStore,
         objects: any ObjectStore,
         now: @escaping @Sendable () -> Date = { Date() },
         logger: Logger,
-        tellLosses: @escaping @Sendable () async throws -> Void = {}
+        reportLosses: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.photos = photos
-        self.tellLosses = tellLosses
+        self.reportLosses = reportLosses
         self.objects = objects
         self.now = now
         self.logger = logger
@@ -57,7 +57,7 @@ package final class PhotoSweeper: Sendable {
 
     /// Sweeps, and logs failures instead of throwing them.
     package func sweepOrWarn() async {
-        // A process that only redirects sends no request that would learn it.
+        // A process that only redirects sends no other request that would learn the region and the clock.
         if !isPrepared.load(ordering: .relaxed) { isPrepared.store(await prepare(), ordering: .relaxed) }
         let failures = await runSteps()
         // Work that the end of the service interrupted did not fail.
@@ -66,15 +66,15 @@ package final class PhotoSweeper: Sendable {
         sweeps.failed(failures.map { "\($0.step): \($0.error)" }.joined(separator: "; "))
     }
 
-    /// Learns what must be known of the store.
+    /// Prepares the store: learns a bucket's region and clock.
     ///
-    /// - Returns: Whether the store answered. A refusal is an answer: another try would get it, too.
+    /// - Returns: Whether the store answered. A refusal is an answer: another attempt would get the same.
     private func prepare() async -> Bool {
         do throws(ObjectStoreError) {
             try await objects.prepare()
             store.succeeded()
         } catch {
-            // A call that the end of the service interrupted says nothing about the store.
+            // The end of the service interrupted the call, so the store did not fail.
             if Task.isCancelled { return false }
             if error.isMissingBucket {
                 logger.warning("there is no bucket yet; the first upload makes it")
@@ -88,7 +88,7 @@ package final class PhotoSweeper: Sendable {
         return true
     }
 
-    /// Gives up uploads whose process is gone, and deletes the objects that are due.
+    /// Gives up uploads whose process has ended, and deletes the objects that are due.
     ///
     /// - Throws: `PostgresError` or the store's error of the first step that failed, after the others. Deletions that
     ///   failed stay recorded.
@@ -101,7 +101,7 @@ package final class PhotoSweeper: Sendable {
         let steps: [(name: String, run: () async throws -> Void)] = [
             ("pending photos", { try await self.photos.giveUpPending() }),
             ("released photos", { try await self.photos.removeReleased() }),
-            ("lost photos", { try await self.tellLosses() }),
+            ("lost photos", { try await self.reportLosses() }),
             ("deletions", { try await self.workOffDeletions() }),
             (
                 "leftovers",

@@ -43,6 +43,6 @@ package struct PhotoUseCases: Sendable {
         uploadPhoto = UploadPhoto(photos: store, objects: objects, quota: quota, notifier: notifier)
         deletePhoto = DeletePhoto(photos: store, objects: objects, notifier: notifier)
         describePhoto = DescribePhoto(photos: store, objects: objects)
-        sweeper = PhotoSweeper(photos: store, objects: objects, logger: logger, tellLosses: reportLosses)
+        sweeper = PhotoSweeper(photos: store, objects: objects, logger: logger, reportLosses: reportLosses)
     }
 }

@@ -15,7 +15,7 @@ package struct ServedPhoto: Sendable {
     /// The media type of files that are no photos, which railsauth accepted.
     package static let unknownContentType = "application/octet-stream"
 
-    /// The same photo with what its object has told.
+    /// The same photo with the facts of its object.
     func with(_ facts: PhotoFacts) -> ServedPhoto {
         ServedPhoto(
             randomID: randomID,

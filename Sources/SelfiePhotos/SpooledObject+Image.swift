@@ -17,7 +17,7 @@ extension SpooledObject {
         }
     }
 
-    /// The format that the leading bytes tell.
+    /// The format by the leading bytes.
     ///
     /// - Returns: The format; nil when it is not known.
     /// - Throws: What reading the bytes throws.

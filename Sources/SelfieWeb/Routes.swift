@@ -6,7 +6,7 @@ import SelfieCore
 package enum Routes {
     /// The groups of endpoints.
     ///
-    /// A call that is in none of them does not exist.
+    /// A call outside of these does not exist.
     private static let groups: [any EndpointGroup.Type] = [
         AccountEndpoints.self, PhotoEndpoints.self, PhotoFileEndpoints.self, SessionEndpoints.self,
         MemberEndpoints.self, DirectoryEndpoints.self, BlockEndpoints.self,

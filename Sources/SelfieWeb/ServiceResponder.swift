@@ -15,7 +15,7 @@ package struct ServiceResponder: HTTPResponder {
 
     func respond(to request: Request, context: ServiceRequestContext) async throws -> Response {
         let request = Self.withoutFormat(request)
-        // A task of its own gives its memory back when it ends: a connection lives longer.
+        // A task of its own frees its memory when it ends; a connection lasts longer.
         async let answer = router.respond(to: request, context: context)
         let response = try await answer
         return request.method == .head ? response.createHeadResponse() : response

@@ -11,7 +11,7 @@ package final class RecordedSpan: Span {
     }
 
     package let context: ServiceContext
-    /// nil for a span that nobody records.
+    /// nil for a span that is not recorded.
     private let record: Record?
     private let state: Mutex<State>
 

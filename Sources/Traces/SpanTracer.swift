@@ -1,6 +1,6 @@
 package import Tracing
 
-/// Takes `traceparent` over, passes it on, and hands finished spans to an exporter.
+/// Reads `traceparent`, passes it on, and passes finished spans to an exporter.
 ///
 /// It is a backend of swift-distributed-tracing.
 package struct SpanTracer: Tracer {

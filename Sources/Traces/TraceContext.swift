@@ -9,7 +9,7 @@ package struct TraceContext: Sendable, Equatable {
     package let traceID: String
     /// 16 hexadecimal digits, not all of them 0.
     package let spanID: String
-    /// Whether whoever began the trace wants it recorded.
+    /// Whether the service that began the trace wants it recorded.
     package let isSampled: Bool
 
     package static let headerName = "traceparent"
@@ -33,7 +33,7 @@ package struct TraceContext: Sendable, Equatable {
         self.init(traceID: String(fields[1]), spanID: String(fields[2]), isSampled: flags & 1 == 1)
     }
 
-    /// The value of the header for whoever is called.
+    /// The value of the header for the called service.
     package var header: String { "00-\(traceID)-\(spanID)-\(isSampled ? "01" : "00")" }
 
     /// A new span of the same trace.

@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import SelfieConfiguration
 
-/// Tells commands in the same folder where the development server's data is, as long as it runs.
+/// A file with the location of the development server's data, for commands in the same folder while it runs.
 struct DevelopmentDataFile {
     private let settings: [String: String]
 

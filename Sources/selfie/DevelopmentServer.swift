@@ -148,7 +148,7 @@ private func say(_ text: String) {
 
 /// The schema in the folder can't be applied.
 private struct SchemaNotApplied: Error, CustomStringConvertible {
-    /// What it would change.
+    /// The changes that it would make.
     let plan: String
     let file: String
 

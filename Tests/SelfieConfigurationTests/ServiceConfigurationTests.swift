@@ -49,7 +49,7 @@ struct ServiceConfigurationTests {
         #expect(configuration.recordsQuotaBytes == 67_108_864)
         #expect(configuration.getsTokenWithoutPassword == false)
         #expect(configuration.logLevel == .info)
-        #expect(configuration.trustedProxies.origin == .nobody && configuration.trustedProxies.count == 0)
+        #expect(configuration.trustedProxies.origin == .unset && configuration.trustedProxies.count == 0)
         #expect(configuration.rateLimits == RateLimits())
         guard case .s3(let bucket) = configuration.objectStorage else {
             Issue.record("not S3")

@@ -36,7 +36,7 @@ enum BenchRecords {
         #"{"topic":"\#(topic)","text":"Shall we meet at the usual place at noon? I bring the photos of the summer."}"#
     }
 
-    /// Messages are created, notes are listed, and everybody hears of news.
+    /// Messages are created, notes are listed, and all users receive changes of news.
     private static let schema = """
         {
           "collections": {

@@ -12,7 +12,7 @@ struct PlainService: AsyncParsableCommand {
         shouldDisplay: false
     )
 
-    @Flag(help: "Tell no process of changes.")
+    @Flag(help: "Notify no process of changes.")
     var silent = false
 
     func run() async throws {

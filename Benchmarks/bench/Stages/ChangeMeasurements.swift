@@ -10,7 +10,7 @@ struct ChangeMeasurements: Sendable {
     let stage: Stage
     let wrk: Wrk
     let seconds: Int
-    /// Tells the records of this round from those of others.
+    /// The number of the round, part of its records' names.
     let round: Int
 
     private static let sampleCount = 300
@@ -20,11 +20,11 @@ struct ChangeMeasurements: Sendable {
     /// How often the list is measured before it counts: a new process takes a while to be as quick as it gets.
     private static let warmUpCount = 2
     private static let writeConnections = 8
-    /// So few that the machine has room: where it has none, the slowest lists only tell of that.
+    /// So few that the machine has idle time: otherwise the slowest lists only show that it is busy.
     private static let listConnections = 4
-    /// Descriptors of a process that has places for so many streams, and for what else it may do.
+    /// Descriptors of a process with permits for so many streams, and for its other work.
     private static let minFileCount = 18_000
-    /// How long a stream whose client has left may keep its place: until its next comment.
+    /// How long a stream whose client has left may hold its permit: until its next comment.
     private static let leavingTime: Duration = .seconds(16)
     /// How long a service takes to give back memory that it does not need.
     private static let trimTime: Duration = .seconds(11)

@@ -186,7 +186,7 @@ struct Measurements: Sendable {
     }
 
     private func signIns() async throws -> Results.SignIns {
-        // Before any sign-in: the service goes on with those that wrk gave up.
+        // Before any sign-in: the service still works on those that wrk gave up.
         say("  the list alone, 16 connections")
         let listAlone = try await lists(connections: 16)
         say("  sign-ins alone, \(Self.signInConnections) connections")

@@ -11,7 +11,7 @@ final class StreamClients: Sendable {
         var count = 0
         var bytes = 0
         var arrived: CheckedContinuation<Void, any Error>?
-        /// Why nobody need wait any more.
+        /// Why waiting ended; nil while it may continue.
         var failure: (any Error)?
         var isClosing = false
     }

@@ -17,12 +17,12 @@ extension Pgbench.Load {
 
         """
 
-    /// The service's own statements, in their order: the session, the schema's lock, the author and the readers, the
-    /// streams' locks, and one that writes all rows.
+    /// The service's own statements, in their order.
     ///
-    /// Some things differ, because pgbench keeps no arrays. Members' ids are computed, and the record's key serves as each
-    /// stream's number. Keys are taken before the locks, so that a smaller one may come later. A colon is `chr(58)`,
-    /// because pgbench takes `:MI` for a variable.
+    /// They read the session, lock the schema, read the author and the readers, lock the streams, and write all rows.
+    /// Some things differ, because pgbench keeps no arrays. Members' ids are computed, and the record's key serves as
+    /// each stream's number. Keys are taken before the locks, so that a smaller one may come later. A colon is
+    /// `chr(58)`, because pgbench takes `:MI` for a variable.
     private static let recordCreationScript = """
         \\set n random(1, \(BenchData.userCount))
         \\set first (:n + random(0, \(BenchData.userCount / 2 - 2))) % \(BenchData.userCount) + 1

@@ -8,7 +8,7 @@ struct Pgbench: Sendable {
     enum Load: String, CaseIterable {
         /// The statement with which version 0.10 listed photos: it reads all rows each time.
         ///
-        /// So the ratio to it tells what lists by version gain.
+        /// So the ratio to it shows what lists by version gain.
         case list
         /// The statements with which the service creates a record with two readers.
         case recordCreation

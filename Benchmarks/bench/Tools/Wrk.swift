@@ -104,7 +104,7 @@ struct Wrk: Sendable {
         """
     )
 
-    /// Users write in turn, to readers whom nobody else names at the same moment.
+    /// Users write in turn, to readers that no other user names at the same moment.
     private static let newRecordScript = requestsInTurn(
         """
         local headers = {["Authorization"] = "Token token=token-" .. i, ["Content-Type"] = "application/json"}

@@ -12,7 +12,7 @@ package actor S3Download: ObjectTransfer {
     private let tag: String?
     private let pauses: [Duration]
     private var triesWithoutProgress = 0
-    /// The bytes that came before anybody asked for them.
+    /// Bytes that arrived before they were requested.
     private var first: ByteBuffer?
 
     /// The pauses before the transfer begins again, until it brings bytes.
@@ -133,14 +133,14 @@ package actor S3Download: ObjectTransfer {
 enum BrokenTransfer: Error {
     /// The store sent fewer bytes than it announced.
     case endedEarly
-    /// The store sends other bytes than those that were asked for, or of another object.
+    /// The store sends other bytes than were requested, or those of another object.
     case anotherObject
 }
 
 extension S3ObjectInfo {
     /// The length of the whole object.
     ///
-    /// Throws when the answer is not what was asked for.
+    /// Throws when the answer does not match the request.
     fileprivate func wholeLength(range: Range<Int>?) throws(ObjectStoreError) -> Int {
         guard let contentRange else {
             guard range == nil || range == 0..<contentLength else { throw .refused(BrokenTransfer.anotherObject) }

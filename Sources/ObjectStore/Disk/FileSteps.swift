@@ -8,7 +8,7 @@ package struct FileSteps: Sendable {
     var write: @Sendable (PosixFile, UnsafeRawBufferPointer) throws -> Void = { try $0.write($1) }
     /// Makes sure that a file's bytes, or a folder's names, survive a loss of power.
     var synchronize: @Sendable (PosixFile) throws -> Void = { try $0.synchronize() }
-    /// Gives the file of a path another path, in place of any that is there.
+    /// Moves a file to another path, and replaces any file there.
     var rename: @Sendable (String, String) throws -> Void = { try PosixFile.rename($0, to: $1) }
     /// Removes the file of a path.
     ///

@@ -81,7 +81,7 @@ package struct Spool: ~Copyable {
         do {
             try reservation.disk.grow(by: byteCount)
         } catch {
-            // The same for all users: 503, whoever has the disk.
+            // The same for all users: 503, whichever user fills the disk.
             throw TooBusy.everyone(limit: "SPOOL")
         }
         file = try await NIOThreadPool.singleton.runIfActive { [blocks, file] in

@@ -39,7 +39,7 @@ package struct SpoolBudget: Sendable {
         disk: PermitLimits(total: .max)
     )
 
-    /// What one upload of a user's has reserved.
+    /// The reservation of one upload.
     struct Reservation: Sendable {
         let memory: Permit<Int>
         let disk: Permit<Int>

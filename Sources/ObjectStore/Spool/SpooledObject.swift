@@ -13,7 +13,7 @@ package struct SpooledObject: Sendable {
     }
 
     let storage: Storage
-    /// What it holds of the budget, until it is dropped.
+    /// Its share of the budget, until it is dropped.
     let reservation: SpoolBudget.Reservation
     /// In bytes.
     package let length: Int

@@ -2,7 +2,7 @@
 package struct PoolLimits: Sendable {
     /// How many connections are open at most.
     package var maxConnections = 10
-    /// How many connections stay open although nobody has used them for long.
+    /// How many connections stay open although they were idle for long.
     var minConnections = 1
     /// How many statements of different callers share one connection at most.
     var pipelineDepth = 16
@@ -23,7 +23,7 @@ package struct PoolLimits: Sendable {
     /// The longest pause between two attempts to connect.
     package var maxBackOff: Duration = .seconds(1)
 
-    /// How many connections are lent at most.
+    /// How many connections are leased at most.
     ///
     /// Where there are more than two, one is left for readers to share.
     var maxLeases: Int { maxConnections > 2 ? maxConnections - 1 : maxConnections }

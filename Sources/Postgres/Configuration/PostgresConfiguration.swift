@@ -26,7 +26,7 @@ package struct PostgresConfiguration: Sendable {
     /// On the callers' own loops, no call moves between threads.
     package var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
 
-    /// Called when the database can't be reached any more, when the reason changes, and when it can be again.
+    /// Called when the database can no longer be reached, when the reason changes, and when it can be reached again.
     ///
     /// A reason is libpq's text, without the URL's password. It is called under a lock, so it must be quick.
     package var onReachabilityChange: @Sendable (OutageReport.Change) -> Void = { _ in }
@@ -51,7 +51,7 @@ package struct PostgresConfiguration: Sendable {
         pool.maxConnections = maxConnections
     }
 
-    /// What is asked of each connection unless the URL says otherwise, by libpq's keywords.
+    /// The defaults of each connection, by libpq's keywords; the URL takes precedence.
     var connectParameters: [String: String] {
         var parameters = ["connect_timeout": String(max(2, connectTimeout.components.seconds))]
         parameters["fallback_application_name"] = applicationName
@@ -66,7 +66,8 @@ package struct PostgresConfiguration: Sendable {
     /// It also keeps PostgreSQL from compiling statements. That took 0.2 s for one that runs for a millisecond, where the
     /// planner did not know how few rows there were.
     ///
-    /// Behind a pooler it sets nothing: other clients would get the session with what was set, and this one another.
+    /// Behind a pooler it sets nothing: other clients would get the session with these settings, and this client
+    /// another.
     ///
     /// - Parameter processID: The process that the server named when the connection was opened.
     /// - Returns: A statement with one row. `is_pooled` says whether another process has answered.

@@ -1,17 +1,17 @@
 /// What can go wrong between a statement and its rows.
 ///
-/// `description` names kinds and SQLSTATEs only: a server's message may quote the values of a row. The message is
-/// there by `String(reflecting:)`.
+/// `description` names kinds and SQLSTATEs only: a server's message may quote the values of a row.
+/// `String(reflecting:)` has the message.
 package enum PostgresError: Error, Sendable {
     /// No connection could be opened; the text is libpq's.
     case cannotConnect(String)
-    /// The connection broke during a statement. Nobody knows whether it ran.
+    /// The connection broke during a statement, which may or may not have run.
     case connectionLost(String)
     /// The statement did not end within its time limit, and was cancelled at the server.
     case statementTimedOut
-    /// No connection became free for as long as a caller may wait for one.
+    /// No connection became free within the time that a caller may wait.
     case leaseTimedOut
-    /// As many callers as may wait for a connection are waiting.
+    /// Too many callers wait for a connection.
     case tooManyWaiting
     /// The client was shut down.
     case clientClosed
@@ -33,7 +33,7 @@ package struct PostgresServerError: Sendable, Equatable {
 }
 
 extension PostgresServerError {
-    /// What the server says to one more statement of a failed transaction.
+    /// The server's error for another statement of a failed transaction.
     static let failedTransaction = PostgresServerError(
         sqlState: .inFailedTransaction,
         message: "a statement of the transaction failed, so the transaction was rolled back"

@@ -1,11 +1,11 @@
-/// What went wrong around a transaction's statements; what its body throws comes out as it is.
+/// A failure of BEGIN, COMMIT or ROLLBACK; errors of the body are rethrown unchanged.
 package enum PostgresTransactionError: Error, Sendable {
     /// The transaction was not committed. If the connection was lost, it may have been.
     case commit(PostgresError)
     /// The body failed, and so did the rollback; the connection was closed, which rolls back too.
     case rollback(PostgresError, after: any Error)
 
-    /// The database's part in it.
+    /// The underlying error of the database.
     package var postgresError: PostgresError {
         switch self {
         case .commit(let error), .rollback(let error, _): error

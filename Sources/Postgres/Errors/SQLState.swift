@@ -12,7 +12,7 @@ package struct SQLState: Sendable, Hashable {
     package static let undefinedColumn = SQLState("42703")
     package static let uniqueViolation = SQLState("23505")
     package static let lockNotAvailable = SQLState("55P03")
-    /// The statement was cancelled, by its time limit or by somebody.
+    /// The statement was cancelled, by its time limit or by a request.
     static let queryCanceled = SQLState("57014")
     static let serializationFailure = SQLState("40001")
     static let deadlockDetected = SQLState("40P01")
@@ -24,7 +24,7 @@ package struct SQLState: Sendable, Hashable {
     static let featureNotSupported = SQLState("0A000")
     /// A prepared statement does not exist.
     static let invalidStatementName = SQLState("26000")
-    /// Somebody else has prepared a statement of the name in the same session.
+    /// Another client has prepared a statement of the name in the same session.
     static let duplicatePreparedStatement = SQLState("42P05")
 
     /// The first two characters, which name a kind of error.

@@ -5,7 +5,7 @@ import NIOConcurrencyHelpers
 
 /// Watches libpq's sockets.
 ///
-/// libpq reads and writes them itself, and hands out only their descriptors.
+/// libpq reads and writes them itself, and exposes only their descriptors.
 ///
 /// NIO's event loops watch only sockets of their own. So one thread of the process waits in `epoll_wait(2)` and passes
 /// on what it learns.
@@ -43,7 +43,7 @@ final class SocketWatcher: Sendable {
             state.handlers[state.lastID] = onReady
             return state.lastID
         }
-        // epoll reports the end of a connection even when nobody asks for it; this way it does so once. If this call
+        // epoll reports the end of a connection even without being asked; this way it does so once. If this call
         // fails, so does ``watch(_:id:for:)``.
         if let socket { _ = control(EPOLL_CTL_ADD, socket, id: id, events: EPOLLONESHOT.rawValue) }
         return id
@@ -59,7 +59,7 @@ final class SocketWatcher: Sendable {
     /// Forgets a socket.
     ///
     /// - Parameters:
-    ///   - socket: Its descriptor; nil for one that was closed, whose number may be another's by now.
+    ///   - socket: Its descriptor; nil for one that was closed, whose number may belong to another socket by now.
     ///   - id: Its id.
     func remove(_ socket: CInt?, id: UInt64) {
         if let socket { _ = control(EPOLL_CTL_DEL, socket, id: id, events: 0) }

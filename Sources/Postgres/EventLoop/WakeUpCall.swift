@@ -1,12 +1,12 @@
 import NIOCore
 
-/// Calls at a deadline, once; only the earliest of those that were asked for counts.
+/// Calls at a deadline, once; of several deadlines, only the earliest counts.
 struct WakeUpCall {
     private var scheduled: (deadline: ContinuousClock.Instant, task: Scheduled<Void>)?
 
     /// Asks for a call.
     ///
-    /// An earlier call stays as it is. The one who is called asks again for the next.
+    /// An earlier call stays as it is. Its handler requests the next one.
     mutating func ask(
         for deadline: ContinuousClock.Instant?,
         on eventLoop: any EventLoop,

@@ -17,7 +17,7 @@ struct CancelRequest: ~Copyable, Sendable {
 
     /// Sends the request and waits until the server has taken note, which blocks the thread.
     ///
-    /// A failure says no more than that the statement runs on.
+    /// After a failure, the statement continues.
     func send() {
         var message = [CChar](repeating: 0, count: 256)
         _ = PQcancel(OpaquePointer(bitPattern: address), &message, Int32(message.count))

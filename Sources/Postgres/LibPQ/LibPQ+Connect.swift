@@ -87,7 +87,7 @@ extension LibPQ {
 
     /// Why options are surely a mistake, although libpq takes them.
     ///
-    /// A password with a bare `@` or `/` cuts a URL in the wrong place. libpq would then quote parts of the password as
+    /// A password with a bare `@` or `/` splits a URL wrongly. libpq would then quote parts of the password as
     /// a host or a port.
     private static func misreading(of options: UnsafeMutablePointer<PQconninfoOption>) -> String? {
         var option = options
@@ -106,7 +106,7 @@ extension LibPQ {
     }
 }
 
-/// Lends an array of C strings that ends with a null pointer.
+/// Passes an array of C strings that ends with a null pointer.
 private func withCStrings<Result>(
     _ strings: [String],
     _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result

@@ -29,7 +29,7 @@ final class ListenerRegistry: Sendable {
         state.withLockedValue { $0.listeners.removeValue(forKey: id) }
     }
 
-    /// Ends all listeners, also those to come.
+    /// Ends all listeners, and new ones.
     func close() {
         let listeners = state.withLockedValue { state in
             state.isClosed = true

@@ -49,7 +49,7 @@ actor NotificationListener {
         }
     }
 
-    /// Does what is due, and asks to be called for what comes next.
+    /// Does what is due, and requests a call for the next event.
     private func turn() {
         guard !isStopped else { return }
         let now = eventLoop.instant
@@ -90,7 +90,7 @@ actor NotificationListener {
         for notification in connection.takeNotifications() { yield(notification) }
     }
 
-    /// Hands an event on.
+    /// Passes an event to the listener.
     ///
     /// A listener that is too slow gets `mayHaveMissed` later.
     private func yield(_ notification: PostgresNotification?) {

@@ -2,7 +2,7 @@ import Outages
 
 /// Reports when the database can't be reached, and when it can be again.
 struct ReachabilityReport: Sendable {
-    /// What no reason may hold; nil when there is none.
+    /// The password, which no reason may contain; nil when there is none.
     private let password: String?
     private let outage: OutageReport
 
@@ -14,7 +14,7 @@ struct ReachabilityReport: Sendable {
     /// An attempt to connect has failed.
     func failed(_ error: PostgresError) {
         guard case .cannotConnect(let text) = error else { return }
-        // libpq does not name passwords, but a server may say anything.
+        // libpq does not quote passwords, but a server's message may.
         outage.failed(password.map { text.replacing($0, with: "…") } ?? text)
     }
 

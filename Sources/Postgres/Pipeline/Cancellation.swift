@@ -1,4 +1,4 @@
-/// When to ask the server to cancel a statement that nobody waits for any longer.
+/// When to ask the server to cancel a statement that no caller waits for any longer.
 struct Cancellation {
     enum Due {
         case nothing

@@ -1,6 +1,6 @@
 import DequeModule
 
-/// What is under way on one connection, in order, and whom each answer of the server is for.
+/// The statements under way on one connection, in order, and the caller for each of the server's answers.
 ///
 /// Statements up to a sync are a batch. To the server they are one transaction: all take effect or none. When one
 /// fails, the others can be run again.
@@ -10,7 +10,7 @@ struct PipelineStateMachine<Statement> {
         let statement: Statement
         /// Whether its preparation was sent along, and has not been answered.
         fileprivate(set) var isPreparing: Bool
-        /// When the caller is told that it took too long; nil for no limit.
+        /// When the caller gets a time-out error; nil for no limit.
         let deadline: ContinuousClock.Instant?
         /// What the caller gets once the server is in sync.
         ///
@@ -22,7 +22,7 @@ struct PipelineStateMachine<Statement> {
 
         /// Whether it had no effect because another statement of its batch failed.
         fileprivate(set) var isRolledBack = false
-        /// Whether the caller has gone.
+        /// Whether the caller was cancelled or timed out.
         fileprivate(set) var isAbandoned = false
         /// Whether a cancellation that was meant for another may have hit it.
         fileprivate(set) var mayBeHit: Bool
@@ -134,7 +134,7 @@ struct PipelineStateMachine<Statement> {
         return batch
     }
 
-    /// A caller goes.
+    /// A caller is cancelled.
     ///
     /// The answer will be dropped when it comes.
     ///
@@ -169,7 +169,7 @@ struct PipelineStateMachine<Statement> {
         for position in entries.indices where position != headPosition { entries[position].mayBeHit = true }
     }
 
-    /// The connection is gone, with everything that was under way on it.
+    /// The connection is lost: returns all entries, and clears them.
     mutating func takeAll() -> [Entry] {
         defer { (entries, answeredCount) = ([], 0) }
         return Array(entries)

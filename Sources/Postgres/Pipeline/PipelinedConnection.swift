@@ -25,8 +25,8 @@ final class PipelinedConnection {
 
     /// - Parameters:
     ///   - libpq: An open connection in pipeline mode.
-    ///   - preparesStatements: Whether statements are kept prepared.
-    ///   - keepsNotifications: Whether somebody takes notifications. If nobody does, they are not kept.
+    ///   - preparesStatements: Whether statements stay prepared.
+    ///   - keepsNotifications: Whether notifications are returned. Otherwise they are dropped.
     ///   - onReady: Called on any thread when there is something to ``receive(now:)``.
     init(
         _ libpq: consuming LibPQ,
@@ -84,7 +84,7 @@ final class PipelinedConnection {
         }
     }
 
-    /// Writes as much as the socket takes, and asks to hear of what comes next.
+    /// Writes as much as the socket takes, and asks to be called for the next event.
     func flush() throws(PostgresError) {
         try synchronize()
         if !isFlushed { isFlushed = try libpq.flush() }
@@ -132,7 +132,7 @@ final class PipelinedConnection {
         guard isAlive, !libpq.isBroken else { throw .connectionLost(libpq.lastError) }
     }
 
-    /// Lets go of a caller who was answered.
+    /// Removes a caller who was answered.
     ///
     /// The statement is cancelled if it does not end soon.
     ///
@@ -149,7 +149,7 @@ final class PipelinedConnection {
         return statements
     }
 
-    /// The request that cancels a statement nobody waits for, when it is due.
+    /// The request that cancels a statement without a caller, when it is due.
     ///
     /// - Returns: A request to send over another connection. Call ``cancellationSent(now:)`` when it is sent. Nil when
     ///   none is due.
@@ -170,14 +170,14 @@ final class PipelinedConnection {
         cancellation.sent(now: now)
     }
 
-    /// When ``overdue(now:)`` or ``dueCancellation(now:)`` may have something to say.
+    /// The next deadline of ``overdue(now:)`` and ``dueCancellation(now:)``.
     var nextDeadline: ContinuousClock.Instant? {
         guard let head = pipeline.head, let since = pipeline.headSince else { return nil }
         let cancellation = head.isAbandoned ? cancellation.nextDeadline(runningSince: since) : nil
         return earlier(cancellation, pipeline.nextDeadline)
     }
 
-    /// What was under way when the connection broke, each with why it fails.
+    /// The statements under way when the connection broke, each with its error.
     func takeAll(after error: PostgresError) -> [(statement: Statement, error: PostgresError)] {
         let waiting = backlog.map { ($0, error) }
         backlog = []
@@ -204,7 +204,7 @@ final class PipelinedConnection {
     ///
     /// - Parameters:
     ///   - query: The statement.
-    ///   - isOnce: Whether it is sent once only, so that preparing it would be for nothing.
+    ///   - isOnce: Whether it is sent only once, so that preparing it is useless.
     ///   - now: The time.
     /// - Returns: Whether it is being prepared.
     /// - Throws: `PostgresError.connectionLost`.
@@ -247,7 +247,7 @@ final class PipelinedConnection {
         case .failure(let error): answer = .failure(error)
         case .skipped: answer = .skipped
         case .synchronized: answer = .synchronized
-        // libpq returns such a result until the data is sent, and nobody here sends any.
+        // libpq returns such a result until the data is sent, and this client sends none.
         case .copy: throw .connectionLost("COPY from or to the client is not supported")
         }
         return apply(pipeline.received(answer, now: now))

@@ -52,12 +52,12 @@ final class Statement {
         self.completion = completion
     }
 
-    /// A statement of the client's own, which nobody waits for.
+    /// A statement of the client's own, which no caller waits for.
     convenience init(_ query: PostgresQuery, timeout: Duration?, purpose: Purpose, start: ContinuousClock.Instant) {
         self.init(id: 0, content: .query(query), timeout: timeout, purpose: purpose, start: start, completion: nil)
     }
 
-    /// Whether nobody waits for an answer any longer.
+    /// Whether the caller was answered, or there is none.
     var isAnswered: Bool { completion == nil }
 
     /// Answers the caller, once.

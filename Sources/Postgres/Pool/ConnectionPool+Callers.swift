@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// What callers ask for, from any thread, and how they wait for it.
+/// The requests of callers, from any thread, and how they wait for answers.
 extension ConnectionPool {
     /// Runs a statement on any connection, along with others.
     ///
@@ -54,7 +54,7 @@ extension ConnectionPool {
         }
     }
 
-    /// Lends a connection that nobody else uses meanwhile.
+    /// Leases a connection for one caller alone.
     nonisolated func lease() async -> Result<LeaseID, PostgresError> {
         await awaiting { pool, id, continuation in
             pool.request(.lease, as: id, waiter: .lease(continuation), now: pool.now)

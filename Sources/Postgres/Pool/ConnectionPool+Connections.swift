@@ -1,7 +1,7 @@
 import Concurrency
 import NIOCore
 
-/// How connections are read, written and given up.
+/// Reading, writing and closing of connections.
 extension ConnectionPool {
     /// Writes what is queued, and handles what is overdue.
     ///
@@ -128,7 +128,7 @@ extension ConnectionPool {
             machine.returned(id, now: now)
         }
         guard members[position].lease == nil else { return }
-        // Nobody can go on with an open transaction, so its connection is closed.
+        // No other caller can continue an open transaction, so its connection is closed.
         if members[position].isDoomed || members[position].connection.isInTransaction { drop(id) }
     }
 
@@ -144,7 +144,7 @@ extension ConnectionPool {
         scheduleTurn()
     }
 
-    /// Gives a connection up, with all that is under way on it.
+    /// Closes a lost connection, and fails the statements under way on it.
     func lose(_ id: ConnectionID, _ error: PostgresError) {
         guard let position = members.firstIndex(where: { $0.id == id }) else { return }
         let member = members.remove(at: position)

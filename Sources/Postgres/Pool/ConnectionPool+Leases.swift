@@ -1,4 +1,4 @@
-/// Statements on connections that are lent, and what becomes of them when a connection is lost.
+/// Statements on leased connections, and what happens when such a connection is lost.
 ///
 /// A session may end at any time: by a failover, an operator or a pooler. As long as nothing was sent in a lease, any other
 /// connection does as well, and the caller notices nothing.
@@ -21,7 +21,7 @@ extension ConnectionPool {
         }
     }
 
-    /// Lends another connection for the rest of a lease.
+    /// Assigns another connection to the rest of a lease.
     func replace(_ lease: LeaseID, by position: Int, for statement: Statement, now: ContinuousClock.Instant) {
         lostLeases[lease] = nil
         members[position].lease = lease

@@ -1,7 +1,7 @@
 /// Look-ups of several callers in one statement.
 ///
 /// Those that come while another statement of the same look-up is under way wait for it, and go together. So the more
-/// callers there are, the more of them share a statement. Nobody waits behind a statement that turns out slow.
+/// callers there are, the more of them share a statement. No caller waits behind a statement that turns out slow.
 extension ConnectionPool {
     typealias LookupContinuation = CheckedContinuation<Result<PostgresRow?, PostgresError>, Never>
 
@@ -32,9 +32,9 @@ extension ConnectionPool {
         scheduleTurn()
     }
 
-    /// Lets go of a caller.
+    /// Removes a caller.
     ///
-    /// A statement that nobody waits for any more is cancelled.
+    /// A statement without callers is cancelled.
     ///
     /// - Returns: Whether it was here.
     func cancelLookup(_ id: UInt64) -> Bool {
@@ -48,7 +48,7 @@ extension ConnectionPool {
         return true
     }
 
-    /// Asks for what is waited for.
+    /// Sends the next statement for the waiting keys.
     ///
     /// - Parameter now: The time.
     /// - Returns: When to do so again, although nothing happened.
@@ -85,7 +85,7 @@ extension ConnectionPool {
         _ outcome: Result<PostgresRows, PostgresError>
     ) {
         if lookups[lookup]?.underWay?.id == statementID { lookups[lookup]?.underWay = nil }
-        // A text that nobody uses any more is forgotten.
+        // A look-up without callers is removed.
         if let state = lookups[lookup], state.underWay == nil, state.waiting.isEmpty { lookups[lookup] = nil }
         scheduleTurn()
         let found = outcome.flatMap { PostgresLookup.rows($0, keyCount: ids.count) }

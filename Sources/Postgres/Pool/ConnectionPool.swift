@@ -42,10 +42,10 @@ actor ConnectionPool {
     var lookups: [PostgresLookup: Lookups] = [:]
     var lookupCallers: [UInt64: LookupCaller] = [:]
     let maxWaiters: Int
-    /// After how long nobody waits behind a statement any more.
+    /// How long a statement may run before no other waits behind it.
     let slowness: Duration
     nonisolated let lastID = Atomic<UInt64>(0)
-    /// Whether statements are kept prepared: not behind a pooler that lends a session to several clients.
+    /// Whether statements stay prepared: not behind a pooler that shares a session among clients.
     var preparesStatements = true
     /// Whether a pooler was found between this and the server.
     var isBehindPooler = false
@@ -63,8 +63,8 @@ actor ConnectionPool {
     /// - Parameters:
     ///   - configuration: The database.
     ///   - limits: This pool's share of the configuration's.
-    ///   - metrics: Figures of all pools.
-    ///   - reachability: What is told of the database.
+    ///   - metrics: The metrics of all pools.
+    ///   - reachability: Reports whether the database can be reached.
     ///   - eventLoop: Where the pool lives.
     init(
         configuration: PostgresConfiguration,
@@ -123,7 +123,7 @@ actor ConnectionPool {
         }
     }
 
-    /// Takes a connection back; it is lent on once it is clean.
+    /// Takes a connection back; it is leased again once it is clean.
     func endLease(_ lease: LeaseID) {
         lostLeases[lease] = nil
         guard let position = members.firstIndex(where: { $0.lease == lease }) else { return }
@@ -133,7 +133,7 @@ actor ConnectionPool {
         settle(members[position].id, now: now)
     }
 
-    /// Refuses all who wait or come, and closes each connection as soon as nobody uses it.
+    /// Refuses all callers, and closes each connection as soon as it is free.
     func close() {
         machine.close()
         scheduleTurn()
@@ -226,7 +226,7 @@ actor ConnectionPool {
             lose(member.id, isSetUp ? .cannotConnect(String(reflecting: error)) : error)
             // When its sync could not be sent, it was under way, and was answered as lost with the connection.
             guard !statement.isAnswered else {
-                // It may have taken effect, so the next statement of the loan must not go elsewhere.
+                // It may have taken effect, so the next statement of the lease must not run on another connection.
                 if let lease = member.lease { lostLeases[lease]?.isReplaceable = false }
                 return
             }

@@ -5,9 +5,9 @@ import DequeModule
 /// It does no I/O.
 ///
 /// A waiter wants to run one statement and shares a connection for it. Or it wants a lease: a connection to itself.
-/// Waiters are served in the order in which they came. Where there are more than two connections, one is never lent. So
-/// a flood of leases does not keep readers out, and statements do not wait behind leases. Events change the state. Then
-/// the owner carries out ``nextAction(now:)`` until there is none.
+/// Waiters are served in the order in which they came. Where there are more than two connections, one is never leased.
+/// So a flood of leases does not keep readers out, and statements do not wait behind leases. Events change the state.
+/// Then the owner carries out ``nextAction(now:)`` until there is none.
 struct PoolStateMachine {
     typealias WaiterID = UInt64
     typealias ConnectionID = UInt64
@@ -28,7 +28,7 @@ struct PoolStateMachine {
         case assign(WaiterID, ConnectionID, since: ContinuousClock.Instant)
         case refuse(WaiterID, Refusal)
         case open(ConnectionID)
-        /// Close a connection that nobody uses.
+        /// Close a connection that is not in use.
         case close(ConnectionID)
     }
 
@@ -105,7 +105,7 @@ struct PoolStateMachine {
 
     /// A connection could not be opened.
     ///
-    /// Waiters are told so, unless another connection can serve them.
+    /// Waiters get the error, unless another connection can serve them.
     mutating func failedToOpen(_ id: ConnectionID, now: ContinuousClock.Instant, jitter: Double) {
         connections.removeAll { $0.id == id }
         backOff.failed(now: now, jitter: jitter)
@@ -127,12 +127,12 @@ struct PoolStateMachine {
         update(id) { $0.isBlocked = isBlocked }
     }
 
-    /// A connection is gone, whoever used it.
+    /// A connection is lost, whether it was in use or not.
     mutating func lost(_ id: ConnectionID) {
         connections.removeAll { $0.id == id }
     }
 
-    /// Closes the pool: waiters are refused and connections closed as soon as nobody uses them.
+    /// Closes the pool: waiters are refused, and each connection closes as soon as it is free.
     mutating func close() {
         isClosed = true
     }
@@ -170,19 +170,19 @@ struct PoolStateMachine {
         return statement.number < lease.number ? statement : lease
     }
 
-    /// How many more connections may be lent.
+    /// How many more connections may be leased.
     ///
-    /// While no more can be opened, one is kept for readers.
-    private var lendable: Int {
+    /// While no more can be opened, one is reserved for readers.
+    private var leasable: Int {
         let keepsOne = backOff.isFailing && limits.maxLeases < limits.maxConnections
         let most = keepsOne ? max(1, connections.count(where: \.isOpen) - 1) : limits.maxLeases
         return max(0, min(most, limits.maxLeases) - connections.count(where: \.isLeased))
     }
 
-    /// What the next waiter wants: the first that came, or the first statement when no more are lent.
+    /// What the next waiter wants: the first that came, or the first statement when no more may be leased.
     private var turn: Demand? {
         if !urgent.isEmpty { return .statement }
-        guard let lease = leases.first, lendable > 0 else { return statements.isEmpty ? nil : .statement }
+        guard let lease = leases.first, leasable > 0 else { return statements.isEmpty ? nil : .statement }
         return statements.first.map { $0.number < lease.number } ?? false ? .statement : .lease
     }
 
@@ -227,7 +227,7 @@ struct PoolStateMachine {
         let opening = connections.count { !$0.isOpen }
         // While the server can't be reached, one attempt at a time is enough.
         if backOff.isFailing { return opening == 0 }
-        let wantedByLeases = min(leases.count, lendable)
+        let wantedByLeases = min(leases.count, leasable)
         return opening < wantedByLeases + (urgent.count + statements.count + limits.pipelineDepth - 1)
             / limits.pipelineDepth
     }

@@ -34,7 +34,7 @@ struct PooledConnection {
     ///
     /// It is answered after those that are under way.
     ///
-    /// A connection with a slow statement takes no more, so that nobody waits behind it.
+    /// A connection with a slow statement takes no more, so that no other waits behind it.
     func canShare(_ limits: PoolLimits, now: ContinuousClock.Instant) -> Bool {
         guard case .shared(let count) = use, !isBlocked, !isOld(now: now) else { return false }
         if count == 0 { return true }

@@ -2,7 +2,7 @@ import Crypto
 
 /// The statements that one session keeps prepared.
 ///
-/// A name is made of what it stands for. So a session that a pooler lends to several clients never runs another statement
+/// A name is derived from its statement. So a session that a pooler shares among clients never runs another statement
 /// than the one that is meant. Their number is bounded; the least recently used one makes room.
 struct PreparedStatements {
     /// What a prepared statement is for: a text and the types of its parameters.

@@ -7,7 +7,7 @@ import NIOCore
 struct ErrorDocument: Sendable, Hashable {
     /// How much of a document is read; what comes after is ignored.
     static let maxBytes = 64 * 1024
-    /// How much of a field is kept.
+    /// How much of a field is used.
     static let maxFieldCharacters = 300
 
     private(set) var code: String?

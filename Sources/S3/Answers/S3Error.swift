@@ -112,7 +112,7 @@ extension S3Error {
         }
     }
 
-    /// What is known about the failure; nil when the store had no part in it.
+    /// The details of the failure; nil when the store did not cause it.
     var failure: S3Failure? {
         switch self {
         case .notFound(let failure), .refused(let failure), .unavailable(let failure): failure

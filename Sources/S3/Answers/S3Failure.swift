@@ -3,7 +3,7 @@ import Encodings
 package import FoundationEssentials
 import NIOHTTP1
 
-/// What is known about a failed call: the store's answer, or the reason why none came.
+/// The details of a failed call: the store's answer, or the reason why there was none.
 package struct S3Failure: Error {
     /// The HTTP status; nil when no answer came.
     package private(set) var status: Int?

@@ -48,7 +48,7 @@ package struct UnfinishedPut: Sendable, Hashable {
         (self.key, self.otherKey, self.id, self.begun) = (key, otherKey, id, begun)
     }
 
-    /// What its key may be.
+    /// The possible forms of its key.
     package var spellings: [String] { [key, otherKey].compactMap(\.self) }
 }
 

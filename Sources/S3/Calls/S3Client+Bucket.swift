@@ -13,7 +13,7 @@ extension S3Client {
 
     /// Learns the bucket's region and the store's clock where they differ from the configuration.
     ///
-    /// A refused request would teach the same. But a URL that is handed out must be right the first time.
+    /// A refused request would teach the same. But a presigned URL must be right the first time.
     ///
     /// - Throws: any case of ``S3Error``.
     package func prepare() async throws(S3Error) {
@@ -35,7 +35,7 @@ extension S3Client {
         do {
             let request = S3Request(method: .GET, query: [QueryItem("versioning")])
             let root = try await document(request, root: "", by: deadline(in: deadlines.call)).root
-            // Some stores answer with a list to whatever they do not know.
+            // Some stores answer unknown calls with a list.
             guard root.name.contains("Versioning") else { return learned.note(.unknown) }
             learned.note(root["Status"] == nil ? .none : .kept)
         } catch {
@@ -55,7 +55,7 @@ extension S3Client {
 
     /// Whether to ask for the bucket again, without a region.
     ///
-    /// At AWS it would be made in the first region, where nobody wants it.
+    /// AWS would make it in its first region, which is not the one that is set.
     static func mayLeaveOutRegion(after failure: S3Failure, at configuration: S3Configuration) -> Bool {
         failure.code == "InvalidLocationConstraint" && !configuration.followsRegion
     }

@@ -153,7 +153,7 @@ extension S3Client {
         var failures: [String: S3Failure] = [:]
         let keys = Set(objects.map(\.key))
         for element in result.all("Error") {
-            // What is not named can't be distinguished from what was deleted.
+            // A key that the answer omits can't be distinguished from a deleted one.
             guard let key = element["Key"], keys.contains(key) else {
                 throw .unavailable(S3Failure(cause: S3NoAnswer.malformed))
             }

@@ -15,7 +15,7 @@ extension S3Client {
     ///   - date: the signing date by our clock. The same date gives the same URL while keys, region and clock stay the
     ///     same.
     ///   - isHead: whether it is for HEAD. The signature covers the method, so a URL works for one method only.
-    ///   - headers: headers that the store answers with in place of the object's own.
+    ///   - headers: headers that the store answers with instead of the object's own.
     /// - Returns: the URL, and when it ends by our clock.
     /// - Throws: ``S3Error/invalidArgument(_:)``, ``S3Error/noCredentials(_:)``.
     package func presignedGet(
@@ -44,7 +44,7 @@ extension S3Client {
     }
 }
 
-/// Headers for the answer to a presigned request, in place of the object's own.
+/// Headers for the answer to a presigned request, instead of the object's own.
 ///
 /// Source: AWS, "GetObject", request parameters.
 package struct AnswerHeaders: Sendable, Hashable {

@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 
 extension S3Client {
-    /// Stores an object in place of any under the same key.
+    /// Stores an object, and replaces any under the same key.
     ///
     /// Makes the bucket when it is missing.
     ///

@@ -133,7 +133,7 @@ extension S3Client {
             }
             try await deleteOne(ObjectDeletion(key: newest.key, versionID: newest.versionID))
         } catch {
-            // What may not be deleted can still be hidden.
+            // A version that may not be deleted can still be hidden.
             if newest.isCurrent { _ = try? await deleteOne(ObjectDeletion(key: newest.key)) }
             throw error
         }
@@ -152,7 +152,7 @@ extension S3Client {
     ///
     /// - Throws: the given error, when the answer shows that older ones are left.
     private func hide(_ object: ObjectDeletion, unless error: S3Error) async throws(S3Error) {
-        if VersionHeaders.tellOfMarker(try await deleteOne(object.current)) { throw error }
+        if VersionHeaders.haveMarker(try await deleteOne(object.current)) { throw error }
     }
 
     /// Removes the version that is known, and hides others.

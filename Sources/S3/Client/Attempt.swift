@@ -2,9 +2,9 @@ import Concurrency
 import NIOCore
 import Synchronization
 
-/// One attempt of a call: what its tasks share, and the watch over it.
+/// One attempt of a call: the state that its tasks share, and its time-out.
 ///
-/// It alone holds the body. AsyncHTTPClient never lets go of a request when an early answer stops its body. Each such
+/// It alone holds the body. AsyncHTTPClient never releases a request when an early answer stops its body. Each such
 /// upload would keep its file and its disk space.
 final class Attempt: Sendable {
     private let clock: any MonotonicClock
@@ -43,7 +43,7 @@ final class Attempt: Sendable {
         state.withLock { $0.sourceError }
     }
 
-    /// Whether any of the body was asked for.
+    /// Whether any part of the body was requested.
     var hasBegun: Bool {
         state.withLock { $0.hasBegun }
     }
@@ -72,7 +72,7 @@ final class Attempt: Sendable {
     ) async throws -> Success {
         try await race(operation) { [self] in
             while true {
-                // Before the last sign of life is looked at, so that one which comes in between counts.
+                // Before the last activity is read, so that activity in between counts.
                 let now = clock.now
                 let quietUntil = lastSignOfLife + silence
                 if now >= end { return S3NoAnswer.overdue }
@@ -97,7 +97,7 @@ final class Attempt: Sendable {
             noteSignOfLife()
             return bytes
         } catch {
-            // Whoever ends the attempt cancels its source, which is not at fault then.
+            // The end of an attempt cancels its source, which is then not the cause.
             if !(error is CancellationError) { state.withLock { $0.sourceError = error } }
             throw error
         }
@@ -126,7 +126,7 @@ final class Attempt: Sendable {
         decideEnd(true)
     }
 
-    /// Lets go of the body when the attempt is over.
+    /// Releases the body when the attempt is over.
     func end() {
         state.withLock { $0.body = nil }
         decideEnd(false)

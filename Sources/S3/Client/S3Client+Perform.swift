@@ -152,7 +152,7 @@ extension S3Client {
                     throw try await Self.error(from: response, attempt: attempt, isBodyOnItsWay: isBodyOnItsWay)
                 }
                 attempt.noteSuccess()
-                if VersionHeaders.tellOfVersions(response.headers) { learned.note(.kept) }
+                if VersionHeaders.haveVersion(response.headers) { learned.note(.kept) }
                 return try await consume(response, attempt)
             }
         } catch {

@@ -31,7 +31,7 @@ package struct S3Client: Sendable {
     /// - Parameters:
     ///   - httpClient: made with ``httpClientConfiguration(deadlines:)``; the caller shuts it down.
     ///   - configuration: the bucket, and how it is addressed.
-    ///   - credentials: hands out the keys.
+    ///   - credentials: the source of the keys.
     ///   - deadlines: how long calls may take.
     ///   - retries: when and after what pause another attempt begins.
     ///   - uploads: which objects go in parts.

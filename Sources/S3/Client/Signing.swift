@@ -1,7 +1,7 @@
 import FoundationEssentials
 import NIOHTTP1
 
-/// What the signature of one attempt needs.
+/// The inputs of one attempt's signature.
 struct Signing: Sendable {
     let facts: StoreFacts
     let credentials: S3Credentials

@@ -34,7 +34,7 @@ package struct S3Configuration: Sendable, Hashable {
         endpoint: String? = nil,
         forcePathStyle: Bool = false
     ) throws(S3ConfigurationError) {
-        if let problem = Self.problems(bucket: bucket, region: region, endpoint: endpoint).first { throw problem }
+        if let error = Self.errors(bucket: bucket, region: region, endpoint: endpoint).first { throw error }
         self.bucket = bucket
         self.region = region
         self.endpoint = try Endpoint(url: endpoint ?? Self.regionalURL(region))
@@ -42,20 +42,20 @@ package struct S3Configuration: Sendable, Hashable {
         self.usesPathStyle = forcePathStyle || bucket.contains(".") || self.endpoint.hasNoSubdomains
     }
 
-    /// Everything that is wrong with the settings, to report it all at once.
+    /// All errors in the settings, to report them together.
     ///
     /// - Parameters:
     ///   - bucket: the bucket's name; nil when it is not known.
     ///   - region: the region.
     ///   - endpoint: the store's URL; nil means AWS's own.
     /// - Returns: a case for each bad setting.
-    package static func problems(bucket: String?, region: String, endpoint: String?) -> [S3ConfigurationError] {
-        var problems: [S3ConfigurationError] = []
-        if let bucket, !isBucketName(bucket) { problems.append(.bucket(bucket)) }
-        if !isRegionName(region) { problems.append(.region(region)) }
-        guard let endpoint else { return problems }
-        do { _ = try Endpoint(url: endpoint) } catch { problems.append(error) }
-        return problems
+    package static func errors(bucket: String?, region: String, endpoint: String?) -> [S3ConfigurationError] {
+        var errors: [S3ConfigurationError] = []
+        if let bucket, !isBucketName(bucket) { errors.append(.bucket(bucket)) }
+        if !isRegionName(region) { errors.append(.region(region)) }
+        guard let endpoint else { return errors }
+        do { _ = try Endpoint(url: endpoint) } catch { errors.append(error) }
+        return errors
     }
 
     /// The same bucket in another region.
@@ -83,7 +83,7 @@ package struct S3Configuration: Sendable, Hashable {
         usesPathStyle ? endpoint.authority : "\(bucket).\(endpoint.authority)"
     }
 
-    /// The path on the wire of an object, or of the bucket itself: percent-encoded once, dot segments kept.
+    /// The path on the wire of an object, or of the bucket itself: percent-encoded once, with its dot segments.
     func encodedPath(key: String?) -> String {
         let bucketPath = usesPathStyle ? "/\(bucket)" : ""
         guard let key else { return bucketPath.isEmpty ? "/" : bucketPath }

@@ -5,7 +5,7 @@
 package struct S3Deadlines: Sendable, Hashable {
     /// For opening a connection, with the wait for a free one in the pool.
     package var connect: Duration = .seconds(2)
-    /// For a connection that nobody uses, until it is closed.
+    /// For an idle connection, until it is closed.
     ///
     /// S3 closes idle connections after 5 to 20 s. Closing first avoids sending into a closed one.
     package var idle: Duration = .seconds(3)

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Synchronization
 
-/// What requests must know about the store.
+/// Facts about the store that requests depend on.
 ///
 /// A refusal may correct it.
 struct StoreFacts: Sendable, Hashable {
@@ -20,7 +20,7 @@ struct StoreFacts: Sendable, Hashable {
 /// Whether a bucket keeps old versions of its objects, or did so once.
 enum Versioning: Sendable, Hashable {
     case unasked
-    /// The store can't say, or does not let these keys know.
+    /// The store can't answer, or these keys may not ask.
     case unknown
     case none
     case kept
@@ -53,7 +53,7 @@ final class LearnedFacts: Sendable {
 
     /// Notes whether a deletion of an object leaves its versions.
     ///
-    /// What was kept once stays.
+    /// Once `kept`, it stays so.
     func note(_ versioning: Versioning) {
         facts.withLock { facts in
             if facts.versioning != .kept { facts.versioning = versioning }

@@ -16,7 +16,7 @@ struct CredentialCacheState: Sendable {
     /// The least number of seconds between two fetches, also after a failure.
     static let pauseSeconds: TimeInterval = 10
 
-    /// What a caller must do.
+    /// The next step of a caller.
     enum Decision {
         /// Go on with these.
         case use(S3Credentials)
@@ -81,7 +81,7 @@ struct CredentialCacheState: Sendable {
         }
     }
 
-    /// What a caller gets once the fetch that it waited for has ended.
+    /// The result for a caller after the fetch that it waited for.
     ///
     /// New credentials that seem to have ended are given out, too: our clock may be wrong, and the store decides.
     ///

@@ -14,7 +14,7 @@ struct CredentialDocument: Sendable, Decodable {
     private let accessKeyID: String?
     private let secretAccessKey: String?
     private let token: String?
-    /// ISO 8601 in UTC; a container's endpoint that hands out long-lived keys leaves it out.
+    /// ISO 8601 in UTC; an endpoint of a container with long-lived keys leaves it out.
     private let expiration: String?
 
     private enum CodingKeys: String, CodingKey {

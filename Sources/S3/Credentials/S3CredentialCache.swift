@@ -3,7 +3,7 @@ package import Concurrency
 package import FoundationEssentials
 import Synchronization
 
-/// Hands out valid credentials from one source.
+/// Returns valid credentials from one source, and renews them.
 ///
 /// Temporary ones are fetched again five minutes before their end. There is one fetch for all callers, in the
 /// background while the old ones are still valid. It uses a lock instead of an actor, so that a request gets cached

@@ -10,7 +10,7 @@ package enum S3CredentialError: Error, Hashable {
     case cancelled
 }
 
-/// What went wrong between us and a source of temporary credentials.
+/// A failure to get temporary credentials from their source.
 package enum S3CredentialFailure: Error, Hashable {
     /// It answered with this HTTP status.
     case status(Int)
@@ -76,7 +76,7 @@ extension S3CredentialError: CustomStringConvertible {
 }
 
 extension S3CredentialOrigin: CustomStringConvertible {
-    /// What people call it.
+    /// Its usual name.
     package var description: String {
         switch self {
         case .fixed: "the configuration"

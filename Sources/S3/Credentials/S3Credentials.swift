@@ -32,32 +32,32 @@ package struct S3Credentials: Sendable, Hashable {
         sessionToken: String? = nil,
         expiration: Date? = nil
     ) throws(S3ConfigurationError) {
-        let problems = Self.problems(
+        let errors = Self.errors(
             accessKeyID: accessKeyID,
             secretAccessKey: secretAccessKey,
             sessionToken: sessionToken
         )
-        if let problem = problems.first { throw problem }
+        if let error = errors.first { throw error }
         self.accessKeyID = accessKeyID
         self.secretAccessKey = secretAccessKey
         self.sessionToken = sessionToken
         self.expiration = expiration
     }
 
-    /// Everything that is wrong with the keys, to report it all at once.
+    /// All errors in the keys, to report them together.
     ///
     /// - Parameters:
     ///   - accessKeyID: the public half.
     ///   - secretAccessKey: the secret half.
     ///   - sessionToken: of temporary keys.
     /// - Returns: a case for each bad one, without the value.
-    package static func problems(
+    package static func errors(
         accessKeyID: String,
         secretAccessKey: String,
         sessionToken: String?
     ) -> [S3ConfigurationError] {
         [(accessKeyID, .accessKeyID), (secretAccessKey, .secretAccessKey), (sessionToken, .sessionToken)]
-            .compactMap { text, problem in text.map(isVisibleASCII) == false ? problem : nil }
+            .compactMap { text, error in text.map(isVisibleASCII) == false ? error : nil }
     }
 
     private static func isVisibleASCII(_ text: String) -> Bool {

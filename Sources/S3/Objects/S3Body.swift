@@ -78,5 +78,5 @@ package struct S3Body: Sendable {
     }
 }
 
-/// A body that gave fewer or more bytes than it was asked for.
+/// A body returned fewer or more bytes than were requested.
 struct S3BodyLengthMismatch: Error {}

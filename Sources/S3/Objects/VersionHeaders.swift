@@ -1,6 +1,6 @@
 import NIOHTTP1
 
-/// What an answer's headers say about versions.
+/// The headers of an answer about versions.
 ///
 /// Source: AWS, "How S3 Versioning works", and "DeleteObject", response elements.
 enum VersionHeaders {
@@ -11,12 +11,12 @@ enum VersionHeaders {
     }
 
     /// Whether the bucket keeps versions, or a deletion has hidden those that it kept before.
-    static func tellOfVersions(_ headers: HTTPHeaders) -> Bool {
-        versionID(headers) != nil || tellOfMarker(headers)
+    static func haveVersion(_ headers: HTTPHeaders) -> Bool {
+        versionID(headers) != nil || haveMarker(headers)
     }
 
-    /// Whether a deletion has only hidden what is there.
-    static func tellOfMarker(_ headers: HTTPHeaders) -> Bool {
+    /// Whether a deletion has only hidden the object.
+    static func haveMarker(_ headers: HTTPHeaders) -> Bool {
         headers.first(name: "x-amz-delete-marker")?.lowercased() == "true"
     }
 

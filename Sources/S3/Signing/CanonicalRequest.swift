@@ -5,7 +5,7 @@ import NIOHTTP1
 ///
 /// Source: AWS, "Signature Calculations for the Authorization Header: Transferring Payload in a Single Chunk".
 struct CanonicalRequest: Sendable, Hashable {
-    /// The query as it is signed and as it goes on the wire: encoded, then sorted by name and value.
+    /// The query as it is signed and sent: encoded, then sorted by name and value.
     let query: String
     /// The signed headers' names: lower case, sorted, joined by `;`.
     let signedHeaders: String
@@ -25,7 +25,7 @@ struct CanonicalRequest: Sendable, Hashable {
         ].joined(separator: "\n")
     }
 
-    /// Sorting comes after encoding: `a-b` and `a b` change places otherwise (`%20` sorts before `-`).
+    /// Sorting comes after encoding: otherwise `a-b` and `a b` would be in the wrong order (`%20` sorts before `-`).
     private static func canonicalQuery(_ items: [QueryItem]) -> String {
         items
             .map { (name: PercentEncoding.string(of: $0.name), value: PercentEncoding.string(of: $0.value)) }

@@ -4,7 +4,7 @@ import NIOHTTP1
 struct UnsignedRequest: Sendable {
     /// The method, in upper case.
     var method: String
-    /// The path exactly as it goes on the wire: percent-encoded once, never normalised.
+    /// The path exactly as it is sent: percent-encoded once, never normalised.
     var encodedPath: String
     /// The query, not encoded, in any order.
     var query: [QueryItem] = []

@@ -1,4 +1,4 @@
-/// The name and password that every copy of the app holds.
+/// The name and password that every copy of the app contains.
 package struct APICredential: Sendable {
     package let name: String
     /// Also the passphrase with which clients encrypt users' passwords.

@@ -1,5 +1,5 @@
 /// Why an account can't be used.
 package enum AccountError: Error {
-    /// An administrator has disabled it. Only a user who gives the password is told so.
+    /// An administrator has disabled it. Only a client with the right password gets this error.
     case disabled
 }

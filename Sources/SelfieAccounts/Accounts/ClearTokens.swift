@@ -14,7 +14,7 @@ package struct ClearTokens: Sendable {
         guard hasEnded else { throw SessionError.ended }
     }
 
-    /// Ends all sessions of the request's user, and all URLs of photos that were handed out.
+    /// Ends all sessions of the request's user, and invalidates all issued URLs of photos.
     ///
     /// - Parameters:
     ///   - session: The session of the request.

@@ -2,13 +2,13 @@ import Budgets
 
 /// Tries a password.
 ///
-/// It counts the try, takes the count back for a right password, and notes a wrong one.
+/// It counts the attempt, undoes the count for a correct password, and notes a wrong one.
 package struct PasswordCheck: Sendable {
     let limiter: RateLimiter
     let hasher: PasswordHasher
     let audit: AuditStore
 
-    /// What a try counts as, and how a failure is noted.
+    /// The limits that an attempt counts against, and the event of a failure.
     package struct Purpose {
         /// The account, as the queue for hashes knows it.
         let account: AccountName
@@ -38,7 +38,7 @@ package struct PasswordCheck: Sendable {
         }
     }
 
-    /// Refuses a try at once when the hasher has no room for it.
+    /// Refuses an attempt at once when the hasher has no room for it.
     ///
     /// - Throws: `TooBusy`.
     func requireRoom(for account: AccountName, from source: RequestSource) throws(TooBusy) {
@@ -47,13 +47,13 @@ package struct PasswordCheck: Sendable {
 
     /// Tries a password, and uses the account if it is right.
     ///
-    /// The password counts as wrong until it turns out to be right, so that parallel tries can't pass the limit.
+    /// The password counts as wrong until it turns out to be right, so that parallel attempts can't pass the limit.
     ///
     /// - Parameters:
     ///   - password: The password; nil for one that could not be decrypted.
     ///   - purpose: What is counted and noted.
     ///   - find: Finds the account. It is called again when another request changed the hash meanwhile.
-    ///   - require: Throws when the account must not be used. The try stays counted.
+    ///   - require: Throws when the account must not be used. The attempt stays counted.
     ///   - use: Does the work that needs the password. It returns nil when the hash was changed meanwhile.
     /// - Returns: The result of `use`. Nil when the password is wrong or there is no account; both take the same time.
     /// - Throws: `RateLimitExceeded`, `TooBusy`, `PostgresError`, or what the closures throw.

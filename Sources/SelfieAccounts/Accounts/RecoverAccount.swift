@@ -2,9 +2,9 @@ import Budgets
 import Encodings
 import JSON
 
-/// Lets somebody into an account again whose password is forgotten, or whose e-mail has changed.
+/// Gives an account a new password, for a user who has forgotten it.
 ///
-/// Whoever calls it has made sure that it is the account's user who asks.
+/// The caller has checked that the account's user asks for it.
 package struct RecoverAccount: Sendable {
     let users: UserStore
     let hasher: PasswordHasher
@@ -40,7 +40,7 @@ package struct RecoverAccount: Sendable {
 
 /// Gives an account another e-mail.
 ///
-/// Whoever calls it has made sure that the account's user gets mail there.
+/// The caller has checked that the account's user gets mail there.
 package struct ChangeEmail: Sendable {
     let users: UserStore
 
@@ -51,7 +51,7 @@ package struct ChangeEmail: Sendable {
 
     /// Changes the e-mail.
     ///
-    /// Sessions go on.
+    /// Sessions stay valid.
     ///
     /// - Parameters:
     ///   - email: The new one; white space around it is dropped.

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A try to sign in, as the client sent it.
+/// An attempt to sign in, as the client sent it.
 package struct SignInAttempt: Sendable {
     let email: String
     /// Nil for one that could not be decrypted.
@@ -8,7 +8,7 @@ package struct SignInAttempt: Sendable {
     /// The label of the session, for its user.
     let device: String?
     let source: RequestSource
-    /// Whether the session lives until it is ended, or was not used for long.
+    /// Whether the session lasts until it is ended, or was unused for long.
     let isRemembered: Bool
     /// Whether to check only: no session begins.
     let changesNothing: Bool
@@ -18,7 +18,7 @@ package struct SignInAttempt: Sendable {
     ///   - password: Nil for one that could not be decrypted.
     ///   - device: The label of the session, for its user.
     ///   - source: Where the request came from.
-    ///   - isRemembered: Whether the session lives until it is ended, or was not used for long.
+    ///   - isRemembered: Whether the session lasts until it is ended, or was unused for long.
     ///   - changesNothing: Whether to check only: no session begins.
     package init(
         email: String,
@@ -49,7 +49,7 @@ package struct SignIn: Sendable {
 
     /// Checks the password and begins a session.
     ///
-    /// Other sessions go on.
+    /// Other sessions stay valid.
     ///
     /// - Parameter attempt: What was sent.
     /// - Returns: The account and its new token; nil when e-mail or password is wrong. Both take the same time.
@@ -101,10 +101,10 @@ package struct SignIn: Sendable {
         return nil
     }
 
-    /// The actions that a try of a password counts as.
+    /// The actions that a password attempt counts as.
     ///
-    /// Tries from a network that the user signed in from before are counted apart. So nobody elsewhere can lock the
-    /// user out.
+    /// Attempts from a network that the user signed in from before are counted separately. So clients elsewhere can't
+    /// lock the user out.
     private static func actions(
         _ attempt: SignInAttempt,
         of found: (user: User, isKnownNetwork: Bool)?
@@ -114,7 +114,7 @@ package struct SignIn: Sendable {
             return [.passwordFromKnownNetwork(userID: found.user.id, network: network)]
         }
         let name: AccountName = found.map { .user(id: $0.user.id) } ?? .unknown(email: attempt.email)
-        // The address comes first: a refused address must not use up an account's tries.
+        // The address comes first: a refused address must not use up an account's attempts.
         return LimitedAction.signIn(from: attempt.source.address) + [.password(name)]
     }
 

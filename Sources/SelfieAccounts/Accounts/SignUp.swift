@@ -27,7 +27,8 @@ package struct SignUp: Sendable {
         try hasher.requireRoom(for: caller)
         try await limiter.count(LimitedAction.signUp(from: source.address), ofUser: nil, from: source)
         let new = try NewUser(name: name, email: email, password: password, profile: profile)
-        // Whether an address has an account is looked up only when all else is valid, and for each address seldom.
+        // Whether an e-mail has an account is looked up only when all else is valid, and within a limit for each
+        // e-mail.
         let counted = try await limiter.count([.signUp(of: new.email)], ofUser: nil, from: source)
         let user = try await limiter.givingBack(
             counted,

@@ -63,7 +63,7 @@ package struct NewUser: Sendable {
     static func validationErrors(ofEmail email: String) -> [ValidationError] {
         var validationErrors = email.isEmpty ? [ValidationError(.email, .blank)] : []
         if !isEmail(email) { validationErrors.append(ValidationError(.email, .invalid)) }
-        // The contract's rule decides on characters, so only the length can still be wrong.
+        // The contract's rule decides on characters. So only the length can still be wrong.
         return validationErrors + ValidationError.all(of: email, .email).filter { $0.reason != .invalid }
     }
 

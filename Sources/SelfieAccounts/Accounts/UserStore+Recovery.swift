@@ -1,7 +1,7 @@
 import Postgres
 
 extension UserStore {
-    /// Replaces a password without the old one, and ends all sessions and photos' URLs: all or nothing.
+    /// Replaces a password without the old one, and ends all sessions and photos' URLs, in one transaction.
     ///
     /// - Parameters:
     ///   - id: The user's id.
@@ -17,7 +17,7 @@ extension UserStore {
             guard count == 1 else { return false }
             try await PhotoLibrary.endURLs(ofUser: id, on: connection)
             try await SessionStore.endAll(ofUser: id, by: nil, on: connection)
-            // Somebody elsewhere may know the old password.
+            // An attacker elsewhere may know the old password.
             try await KnownAddressStore.forgetAll(ofUser: id, on: connection)
             try await AuditStore.add(.passwordReplaced, userID: id, from: source, on: connection)
             return true

@@ -1,8 +1,8 @@
 package import Postgres
 
-/// What the removal of an account does to its row.
+/// The row of an account that is being removed.
 extension UserStore {
-    /// Locks an account that is to be removed, and says whether it is there, with the password if one is given.
+    /// Locks an account that is to be removed, and returns whether it exists, with the password if one is given.
     package static func lock(_ userID: Int, passwordHash: String?, on connection: PostgresConnection) async throws
         -> Bool
     {
@@ -27,7 +27,7 @@ extension UserStore {
         )
     }
 
-    /// Locks an account that is closed for good, and says whether it is still there.
+    /// Locks an account that is closed for good, and returns whether it still exists.
     package static func lockClosed(_ userID: Int, on connection: PostgresConnection) async throws -> Bool {
         try await !connection.query(
             "SELECT FROM users WHERE id = \(userID) AND leaving_since IS NOT NULL FOR UPDATE"

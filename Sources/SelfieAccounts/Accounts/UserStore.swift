@@ -9,7 +9,7 @@ package struct UserStore: Sendable {
 
     /// - Parameters:
     ///   - postgres: The database.
-    ///   - notifier: Tells readers of changes; nil where they notice later.
+    ///   - notifier: Notifies readers of changes; with nil, they see them within ten seconds.
     package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil) {
         self.postgres = postgres
         self.notifier = notifier
@@ -31,7 +31,7 @@ package struct UserStore: Sendable {
         return try row.map { (try User($0), try $0.decode("networks", as: [String].self).contains(network)) }
     }
 
-    /// Looked up in one statement with others: each try of a password asks, even one that is refused afterwards.
+    /// Looked up in one statement with others: each attempt looks up, even one that is refused afterwards.
     static let byEmail = PostgresLookup(
         columns: "\(User.columns), ARRAY(SELECT network FROM known_addresses WHERE user_id = users.id) AS networks",
         source: "FROM users WHERE lower(btrim(email)) = lower(convert_from(asked.key, 'UTF8') COLLATE \"default\")"
@@ -87,7 +87,7 @@ package struct UserStore: Sendable {
 
     /// Replaces the hash of a password with a stronger one.
     ///
-    /// - Returns: Whether it did; false when the password was changed meanwhile.
+    /// - Returns: Whether it was replaced; false when the password was changed meanwhile.
     /// - Throws: `PostgresError`.
     func renewHash(of user: User, to hash: String) async throws -> Bool {
         let count = try await postgres.write(
@@ -99,7 +99,7 @@ package struct UserStore: Sendable {
         return count == 1
     }
 
-    /// Changes the password, ends all sessions and photos' URLs, and begins a new session: all or nothing.
+    /// Changes the password, ends all sessions and photos' URLs, and begins a new session, in one transaction.
     ///
     /// - Parameters:
     ///   - user: The account, with the hash that the old password was checked against.
@@ -108,7 +108,7 @@ package struct UserStore: Sendable {
     ///   - issued: The new session's token.
     ///   - device: The label of the new session, for its user.
     ///   - source: Where the request came from.
-    /// - Returns: Whether it did. False when the password was changed or the account was disabled meanwhile.
+    /// - Returns: Whether it was changed. False when the password was changed or the account was disabled meanwhile.
     /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
     func changePassword(
         of user: User,
@@ -128,7 +128,7 @@ package struct UserStore: Sendable {
             guard count == 1 else { return false }
             try await PhotoLibrary.endURLs(ofUser: user.id, on: connection)
             try await SessionStore.endAll(ofUser: user.id, by: sessionID, on: connection)
-            // Somebody elsewhere may know the old password. So only the network of this request stays known.
+            // An attacker elsewhere may know the old password. So only the network of this request stays known.
             try await KnownAddressStore.keepOnly(source.address.network, ofUser: user.id, on: connection)
             try await SessionStore.begin(issued, userID: user.id, device: device, on: connection)
             try await AuditStore.add(.passwordReset, userID: user.id, from: source, on: connection)
@@ -138,7 +138,7 @@ package struct UserStore: Sendable {
         return isChanged
     }
 
-    /// Ends all sessions of a user, and all URLs of photos that were handed out: all or nothing.
+    /// Ends all sessions of a user, and invalidates all issued URLs of photos, in one transaction.
     ///
     /// - Parameters:
     ///   - id: The user's id.
@@ -149,7 +149,7 @@ package struct UserStore: Sendable {
         try await postgres.withTransaction { connection in
             // Parallel calls wait here, so that they do not wait for each other's sessions.
             let user = try await connection.query("SELECT FROM users WHERE id = \(id) FOR NO KEY UPDATE")
-            // The account has gone meanwhile.
+            // The account was deleted meanwhile.
             guard !user.isEmpty else { throw SessionError.ended }
             try await PhotoLibrary.endURLs(ofUser: id, on: connection)
             try await SessionStore.endAll(ofUser: id, by: sessionID, on: connection)

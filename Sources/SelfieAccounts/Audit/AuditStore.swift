@@ -3,13 +3,13 @@ package import Postgres
 /// The table `audit_events`.
 ///
 /// Events are added, and removed only when they are old. Events without an account are counted in one row for each hour and
-/// site, so that whoever fails on purpose can't fill the table.
+/// site, so that a client can't fill the table with failures.
 ///
 /// A change adds its event in the same statement, with ``insertion(of:from:forEach:)``, or in the same transaction.
 package struct AuditStore: Sendable {
     let postgres: PostgresClient
 
-    /// Adds an event, unless the account is gone by now.
+    /// Adds an event, unless the account was deleted meanwhile.
     ///
     /// - Parameters:
     ///   - event: What happened.
@@ -63,7 +63,7 @@ package struct AuditStore: Sendable {
     /// - Parameters:
     ///   - event: What happened.
     ///   - userID: The account's id.
-    ///   - actorID: The account of who did it, if that is another.
+    ///   - actorID: The account that did it, if that is another.
     ///   - role: The role that the event is about; nil for none.
     ///   - source: Where the request came from; nil for the command line.
     ///   - connection: A connection in a transaction.
@@ -107,7 +107,7 @@ package struct AuditStore: Sendable {
 
     /// Removes events that are too old.
     ///
-    /// - Parameter days: How many days events are kept, 30 or more.
+    /// - Parameter days: After how many days events are deleted, 30 or more.
     /// - Throws: `PostgresError`.
     package func removeOld(days: Int) async throws {
         try await postgres.writeInBatches { rowCount in

@@ -7,8 +7,9 @@ package struct ClientAddress: Sendable, Equatable {
     let text: String
     /// What counts as one caller: an IPv4 address, or an IPv6 address's /64 network, which is one home's.
     package let network: String
-    /// What counts as one customer of a provider: an IPv4 address, or an IPv6 address's /48 network, of which one may have
-    /// 65,536 of the others (RFC 6177).
+    /// What counts as one customer of a provider: an IPv4 address, or an IPv6 address's /48 network.
+    ///
+    /// A /48 network has 65,536 networks of /64 (RFC 6177).
     package let site: String
 
     /// A network that many people share, so that a log names no household: 24 bits of an IPv4 address, 48 of an IPv6

@@ -8,7 +8,7 @@ struct KnownAddressStore: Sendable {
     private static let minUnusedDays = 180
     /// The most addresses that stay known of a user: those used last.
     static let maxCount = 100
-    /// The most that are forgotten at once: a user of an older version may have had any number.
+    /// The most that are removed at once: a user of an older version may have had any number.
     private static let maxRemovedCount = 1_000
 
     /// The part of a statement that notes a network for some users.
@@ -24,7 +24,7 @@ struct KnownAddressStore: Sendable {
         """
     }
 
-    /// The part of a statement that forgets a user's networks beyond the most that one may have.
+    /// The part of a statement that removes a user's networks beyond the maximum.
     ///
     /// - Parameters:
     ///   - network: One that the statement notes.
@@ -53,7 +53,7 @@ struct KnownAddressStore: Sendable {
         try await connection.execute(insertion(of: network, forEach: "SELECT \(userID)::bigint"))
     }
 
-    /// Forgets all networks of a user.
+    /// Removes all networks of a user.
     ///
     /// - Parameters:
     ///   - userID: The user's id.
@@ -63,7 +63,7 @@ struct KnownAddressStore: Sendable {
         try await connection.execute("DELETE FROM known_addresses WHERE user_id = \(userID)")
     }
 
-    /// Forgets addresses that were not used for long.
+    /// Removes addresses that were unused for long.
     ///
     /// - Parameter sessionLifetimeHours: How long a session lives. A user with a long one seldom signs in, but must not
     ///   be forgotten.

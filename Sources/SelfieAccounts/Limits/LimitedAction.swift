@@ -8,11 +8,11 @@ package struct LimitedAction: Sendable {
     let limit: RateLimitName
     /// The event to note when refusals begin.
     let refusal: AuditEvent
-    /// A text that differs for each action and each one who does it.
+    /// A text that differs for each action and each client or user.
     let name: String
     /// How many times the limit holds.
     let factor: Int
-    /// Whether the count is given back to a client that turns out to be right.
+    /// Whether the count is undone if the password turns out to be correct.
     let isForgiven: Bool
     /// For how many it counts.
     let amount: Int
@@ -85,7 +85,7 @@ package struct LimitedAction: Sendable {
         each(of: address, .signUpPerAddress, .signUpLimited, "signup")
     }
 
-    /// An account is asked for with an e-mail that may have one.
+    /// A sign-up with an e-mail that may have an account.
     static func signUp(of email: String) -> LimitedAction {
         LimitedAction(.signInPerAccount, .signUpLimited, by: "signup of", normalized(email))
     }
@@ -109,7 +109,7 @@ package struct LimitedAction: Sendable {
 
     /// A call deletes records from an inbox, however many.
     ///
-    /// What the recipient deletes is given back.
+    /// The count of deletions by the recipient is undone.
     package static func inboxDeletion(userID: Int) -> LimitedAction {
         LimitedAction(.recordWritesPerUser, .recordWritesLimited, by: "inbox deletion", "\(userID)")
     }

@@ -4,7 +4,7 @@ import Postgres
 struct RateLimitStore: Sendable {
     let postgres: PostgresClient
 
-    /// What counting has come to.
+    /// The result of counting.
     enum Outcome: Sendable {
         case counted(Increment)
         case refused(Refusal)
@@ -13,15 +13,15 @@ struct RateLimitStore: Sendable {
     struct Refusal: Sendable {
         /// Seconds until the window ends, at least 1.
         let secondsLeft: Int
-        /// Whether it is the first one of its window, or since something was given back.
+        /// Whether it is the first one of its window, or since a count was undone.
         let isFirst: Bool
-        /// Whether nothing more fits, not even one.
+        /// Whether the limit is used up: not even one more fits.
         ///
         /// A refused call with many may leave room for a smaller one.
         let isFull: Bool
     }
 
-    /// What was added to a count in one window, and can be given back.
+    /// An amount that was added to a count in one window, and can be subtracted again.
     struct Increment: Sendable {
         let key: String
         let limit: Int
@@ -79,9 +79,9 @@ struct RateLimitStore: Sendable {
         )
     }
 
-    /// Takes its amount from each count whose window is still the same.
+    /// Subtracts amounts from counts whose window is still the same.
     ///
-    /// Refusals since then are taken off, too.
+    /// Refusals since then are subtracted, too.
     func giveBack(_ increments: [Increment]) async throws {
         try await postgres.write(
             """
@@ -99,7 +99,7 @@ struct RateLimitStore: Sendable {
         )
     }
 
-    /// Forgets windows that have ended.
+    /// Removes windows that have ended.
     ///
     /// - Throws: `PostgresError`.
     func removeEnded() async throws {

@@ -4,7 +4,7 @@ import Encodings
 import FoundationEssentials
 import Secrets
 
-/// Counts actions for all processes together, and refuses those that are too many.
+/// Counts actions for all processes together, and refuses those beyond a limit.
 package struct RateLimiter: Sendable {
     private let store: RateLimitStore
     private let audit: AuditStore
@@ -16,7 +16,7 @@ package struct RateLimiter: Sendable {
 
     /// - Parameters:
     ///   - store: Where the counts are.
-    ///   - audit: Gets an event when a limit begins to refuse.
+    ///   - audit: Receives an event when a limit begins to refuse.
     ///   - limits: The limits; nil for none.
     ///   - secret: The key for hashing the names of counts, so that a reader of the table learns no names.
     ///   - clock: The clock by which refusals are remembered.
@@ -41,7 +41,7 @@ package struct RateLimiter: Sendable {
     ///     counted.
     ///   - userID: The account's id; nil when there is none.
     ///   - source: Where the request came from.
-    /// - Returns: What was counted. It can be given back to a client that turns out to be right.
+    /// - Returns: The counts, which can be undone.
     /// - Throws: `RateLimitExceeded`, `PostgresError`.
     @discardableResult
     package func count(
@@ -66,7 +66,7 @@ package struct RateLimiter: Sendable {
             switch outcome {
             case .counted(let increment): counted.add(increment, isForgiven: action.isForgiven)
             case .refused(let refusal):
-                // Others may have used up the account's tries. That must not cost this address any.
+                // Others may have used up the account's attempts. That must not count for this address.
                 await giveBack(counted)
                 let exceeded = RateLimitExceeded(name: action.limit, limit: limit, secondsLeft: refusal.secondsLeft)
                 if refusal.isFull { memory.remember(key, exceeded, now: clock.now) }
@@ -77,7 +77,7 @@ package struct RateLimiter: Sendable {
         return counted
     }
 
-    /// Takes back what was counted.
+    /// Undoes counts.
     ///
     /// A failure does not stop the request. It is finished also for a client that has left.
     package func giveBack(_ counted: CountedActions) async {
@@ -87,7 +87,7 @@ package struct RateLimiter: Sendable {
         memory.forget(increments.map(\.key))
     }
 
-    /// Takes back a part of what was counted as one action.
+    /// Undoes a part of the count of one action.
     ///
     /// - Parameters:
     ///   - amount: How much of its amount.
@@ -97,9 +97,9 @@ package struct RateLimiter: Sendable {
         await giveBack(counted.limited(to: amount))
     }
 
-    /// Runs work, and takes back what was counted if the work fails.
+    /// Runs work, and undoes the counts if the work fails.
     ///
-    /// A client that goes away before the answer keeps its count.
+    /// If the client disconnects before the answer, the counts stay.
     package func givingBack<Result>(
         _ counted: CountedActions,
         onFailureOf body: () async throws -> Result
@@ -114,10 +114,10 @@ package struct RateLimiter: Sendable {
 
     /// Tries a password that was counted as wrong.
     ///
-    /// Takes the count back if it was right or could not be tried.
+    /// Undoes the count if it was correct or could not be checked.
     ///
     /// - Parameters:
-    ///   - counted: The count. It is empty after it was taken back.
+    ///   - counted: The count. It is empty after it was undone.
     ///   - verify: Tries it.
     /// - Returns: Whether it was right.
     /// - Throws: What the body throws.
@@ -135,17 +135,17 @@ package struct RateLimiter: Sendable {
 
     /// The key of an action in the table.
     ///
-    /// It shows no name.
+    /// It is a hash, without names.
     private func key(of action: LimitedAction) -> String {
         let name = Array(action.name.utf8)
         return authenticator.code { hash in hash.update(data: name) }.withUnsafeBytes { $0.hexadecimal }
     }
 }
 
-/// What was counted against limits.
+/// Counts against limits.
 package struct CountedActions: Sendable {
     fileprivate private(set) var forgiven: [RateLimitStore.Increment] = []
-    /// These count for right clients, too.
+    /// These also count for correct passwords.
     fileprivate private(set) var unforgiven: [RateLimitStore.Increment] = []
 
     package init() {}

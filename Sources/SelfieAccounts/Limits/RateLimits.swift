@@ -4,11 +4,11 @@
 package enum RateLimitName: String, Sendable, CaseIterable {
     /// Wrong passwords for one account, and sign-ups with an e-mail that has one.
     ///
-    /// Each of the two counts apart, as do wrong passwords from a network that the account's user signed in from.
+    /// The two have separate counts. Wrong passwords from a known network of the account's user have another one.
     case signInPerAccount = "SIGNIN_PER_ACCOUNT"
     /// Wrong passwords from one address, for any accounts.
     case signInPerAddress = "SIGNIN_PER_ADDRESS"
-    /// Passwords that are tried for one account, right ones too: each costs a hash.
+    /// Password attempts for one account, correct ones included: each costs a hash.
     case passwordTriesPerAccount = "PASSWORD_TRIES_PER_ACCOUNT"
     /// Sign-ups from one address.
     case signUpPerAddress = "SIGNUP_PER_ADDRESS"
@@ -20,10 +20,10 @@ package enum RateLimitName: String, Sendable, CaseIterable {
     case uploadsPerUser = "UPLOADS_PER_USER"
     /// Records that one user creates, changes or deletes, and changes of profile, blocks and roles.
     case recordWritesPerUser = "RECORD_WRITES_PER_USER"
-    /// Records that one user sends to inboxes, and members whom one user names as readers.
+    /// Records that one user sends to inboxes, and members that one user names as readers.
     case inboxSendsPerUser = "INBOX_SENDS_PER_USER"
 
-    /// The limit where nothing else is set.
+    /// The default limit.
     var standard: RateLimit {
         switch self {
         case .signInPerAccount: RateLimit(20, per: 15 * 60)

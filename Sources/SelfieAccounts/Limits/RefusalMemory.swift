@@ -13,7 +13,7 @@ final class RefusalMemory: Sendable {
 
     /// How long a refusal is remembered.
     ///
-    /// What another process gives back may stay unseen for as long.
+    /// A count that another process has undone may be seen as late.
     static let duration: Duration = .seconds(1)
     /// The most refusals to remember.
     static let maxCount = 10_000
@@ -54,7 +54,7 @@ final class RefusalMemory: Sendable {
         )
     }
 
-    /// Forgets keys for which something was given back.
+    /// Forgets keys whose count was undone.
     func forget(_ keys: [String]) {
         refusals.withLock { refusals in
             for key in keys { refusals[key] = nil }

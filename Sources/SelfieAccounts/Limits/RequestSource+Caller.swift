@@ -1,7 +1,7 @@
 import Budgets
 
 extension RequestSource {
-    /// Who waits for a hash: the account, in the queue of the request's network.
+    /// The caller that waits for a hash: the account, in the queue of the request's network.
     func caller(_ account: AccountName) -> FairSemaphore.Caller {
         let member =
             switch account {

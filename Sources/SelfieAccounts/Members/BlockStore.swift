@@ -1,6 +1,6 @@
 package import Postgres
 
-/// The table `blocks`: whom a user wants to hear nothing from.
+/// The table `blocks`: the members that a user has blocked.
 package struct BlockStore: Sendable {
     let postgres: PostgresClient
 
@@ -12,10 +12,10 @@ package struct BlockStore: Sendable {
     /// The most members that a user may block.
     package static let maxCount = 1_000
 
-    /// The members whom a user blocks.
+    /// The members that a user blocks.
     ///
     /// - Parameter userID: The user's id.
-    /// - Returns: Their ids, in no order that means something. Those of disabled accounts are among them.
+    /// - Returns: Their ids, in no particular order, with those of disabled accounts.
     /// - Throws: `PostgresError`.
     package func members(blockedBy userID: Int) async throws -> [String] {
         let rows = try await postgres.read(
@@ -29,12 +29,12 @@ package struct BlockStore: Sendable {
 
     /// Blocks a member.
     ///
-    /// Nothing changes for one who is blocked already.
+    /// A second block changes nothing.
     ///
     /// - Parameters:
     ///   - memberID: The member's id, as a client sent it.
     ///   - userID: The id of the user who blocks.
-    /// - Throws: `BlockError`, `SessionError.ended` when the user's account is gone, `PostgresError`.
+    /// - Throws: `BlockError`, `SessionError.ended` when the user's account is deleted, `PostgresError`.
     package func block(_ memberID: String, by userID: Int) async throws {
         guard MemberID.isPossible(memberID) else { throw BlockError.noSuchMember }
         try await postgres.withTransaction { connection in
@@ -64,7 +64,7 @@ package struct BlockStore: Sendable {
 
     /// Ends the block of a member.
     ///
-    /// Nothing changes for one who is not blocked.
+    /// Without a block, nothing changes.
     ///
     /// - Parameters:
     ///   - memberID: The member's id, as a client sent it.
@@ -72,7 +72,7 @@ package struct BlockStore: Sendable {
     /// - Throws: `BlockError.noSuchMember`, `PostgresError`.
     package func unblock(_ memberID: String, by userID: Int) async throws {
         guard MemberID.isPossible(memberID) else { throw BlockError.noSuchMember }
-        // A disabled account can be blocked no more, but a block of it can end.
+        // A disabled account can't be blocked, but a block of it can be removed.
         let rows = try await postgres.withConnection { connection in
             try await connection.query(
                 """
@@ -91,7 +91,7 @@ package struct BlockStore: Sendable {
 
     /// Removes all blocks of a user and all blocks by others, in the order of their keys, batch by batch.
     ///
-    /// Two accounts that block each other can so be deleted at the same time.
+    /// So two accounts that block each other can be deleted at the same time.
     ///
     /// - Parameters:
     ///   - userID: The user's id.

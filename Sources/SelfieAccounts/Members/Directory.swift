@@ -2,10 +2,10 @@
 package struct DirectorySelection: Sendable {
     /// The most members of a page.
     package static let maxLimit = 100
-    /// How many members a page has when nobody says.
+    /// How many members a page has by default.
     package static let usualLimit = 50
 
-    /// What a full name, a last name or a title begins with, in any case of letters; nil for all members.
+    /// What a full name, a last name or a title begins with, ignoring case; nil for all members.
     let beginning: String?
     /// The id of the last member of the page before; nil for the first page.
     let after: String?
@@ -26,6 +26,6 @@ package struct DirectorySelection: Sendable {
 /// A page of the directory.
 package struct DirectoryPage: Sendable {
     package let members: [Member]
-    /// The id to go on after; nil on the last page.
+    /// The `after` of the next page; nil on the last page.
     package let next: String?
 }

@@ -2,12 +2,12 @@ import Postgres
 
 /// A user as others see one.
 package struct Member: Sendable, Equatable {
-    /// Random letters, which tell nothing.
+    /// Random letters without a meaning.
     package let id: String
     package let firstName: String
     package let lastName: String
     package let title: String
-    /// Nil when there is none, or its photo is gone.
+    /// Nil when there is none, or its photo was deleted.
     package let picture: Picture?
     /// The free fields: a JSON object, as UTF-8.
     package let fields: [UInt8]
@@ -37,7 +37,7 @@ extension Member {
         users.member_id, users.first_name, users.last_name, users.title, users.profile, pictures.random_id AS picture,
         coalesce(libraries.url_series, 0) AS url_series
         """
-    /// What a statement adds to `users` for that.
+    /// The joins to `users` for these columns.
     static let pictures: PostgresQuery = """
         LEFT JOIN photos AS pictures ON pictures.id = users.picture_id AND pictures.user_id = users.id
             AND pictures.state <> 'pending'

@@ -1,6 +1,6 @@
 /// Why a page of the directory can't be made.
 package enum DirectoryError: Error {
-    /// There is no member of this id to go on after, or the query no longer finds it.
+    /// There is no member with the id in `after`, or the query no longer finds it.
     case noSuchPosition
 }
 

@@ -1,9 +1,9 @@
 import Postgres
 
-/// The directory: members in the order of what is found of them.
+/// The directory: members in the order of their matching values.
 ///
-/// A full name, a last name or a title may be what begins with the query. A member stands where the smallest of them stands,
-/// and nowhere else. Three scans of indexes, each in order and each with a limit, give the page.
+/// A full name, a last name or a title may begin with the query. A member's only position is that of the smallest
+/// matching value. Three scans of indexes, each in order and each with a limit, give the page.
 extension MemberStore {
     /// A page of the directory.
     ///
@@ -22,9 +22,9 @@ extension MemberStore {
         return DirectoryPage(members: members, next: rows.count > selection.limit ? members.last?.id : nil)
     }
 
-    /// Where a member stands.
+    /// A member's position in the directory.
     struct Position {
-        /// What was found, in small letters.
+        /// The matching value, in lowercase.
         let value: String
         /// The row's id.
         let id: Int
@@ -42,7 +42,9 @@ extension MemberStore {
         return Position(value: value, id: try row.decode("id"))
     }
 
-    /// The statement of a page: one row more than the page has tells that there is another.
+    /// The statement of a page.
+    ///
+    /// It reads one row more than the page has: that row means that another page follows.
     static func pageQuery(_ selection: DirectorySelection, after position: Position?) -> PostgresQuery {
         let found: PostgresQuery =
             if let beginning = selection.beginning {
@@ -95,7 +97,7 @@ extension MemberStore {
             """
     }
 
-    /// The smallest of a member's values that begins with a text, in any case of letters; NULL where there is none.
+    /// The smallest of a member's values that begins with a text, ignoring case; NULL where there is none.
     private static func smallest(beginningWith text: String) -> PostgresQuery {
         let cases = [fullName, lastName, title].map { value -> PostgresQuery in
             "CASE WHEN \(part: begins(value, with: text)) THEN \(part: value) END"

@@ -13,7 +13,7 @@ package struct MemberStore: Sendable {
     /// A user's own profile.
     ///
     /// - Parameter id: The user's id.
-    /// - Returns: The profile; nil when the account is gone.
+    /// - Returns: The profile; nil when the account is deleted.
     /// - Throws: `PostgresError`.
     package func profile(ofUser id: Int) async throws -> Profile? {
         try await postgres.read(Self.profileQuery(ofUser: id)).first.map(Profile.init)
@@ -43,7 +43,7 @@ package struct MemberStore: Sendable {
     ///   - id: The user's id.
     ///   - change: What to change.
     /// - Returns: The changed profile.
-    /// - Throws: `InvalidInput`, `SessionError.ended` when the account is gone, `PostgresError`.
+    /// - Throws: `InvalidInput`, `SessionError.ended` when the account is deleted, `PostgresError`.
     package func change(profileOfUser id: Int, by change: ProfileChange) async throws -> Profile {
         try await postgres.withTransaction { connection in
             let rows = try await connection.query("SELECT profile FROM users WHERE id = \(id) FOR NO KEY UPDATE")
@@ -74,7 +74,7 @@ package struct MemberStore: Sendable {
         }
     }
 
-    /// The row's id of a user's own photo; nil for none, and for a photo that is not there.
+    /// The row's id of a user's own photo; nil for none, and for a photo that does not exist.
     private static func pictureID(
         _ picture: ProfileChange.Picture?,
         ofUser userID: Int,

@@ -1,6 +1,6 @@
 package import JSON
 
-/// What a new account has for others to see, beside the name, as a client sent it.
+/// The profile of a new account, beside the name, as a client sent it.
 package struct NewProfile: Sendable {
     let title: String
     let fields: JSONValue

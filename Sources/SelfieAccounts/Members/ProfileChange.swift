@@ -2,9 +2,9 @@ import Encodings
 package import JSON
 package import OrderedCollections
 
-/// What a user changes about the profile.
+/// A user's change of the profile.
 ///
-/// What is nil stays as it is.
+/// Properties that are nil stay as they are.
 package struct ProfileChange: Sendable {
     private(set) var firstName: String?
     private(set) var lastName: String?
@@ -16,7 +16,7 @@ package struct ProfileChange: Sendable {
     /// The rules that are broken, whatever the profile is.
     private var validationErrors: [ValidationError] = []
 
-    /// What is to be the picture.
+    /// The new picture.
     enum Picture: Sendable, Equatable {
         case none
         /// A photo, by its id for clients.
@@ -25,7 +25,7 @@ package struct ProfileChange: Sendable {
 
     /// Reads a change.
     ///
-    /// What breaks a rule is kept in mind until ``mergedFields(with:hasPicture:)``, so that all validationErrors come together.
+    /// Validation errors are collected until ``mergedFields(with:hasPicture:)``, which throws them together.
     ///
     /// - Parameter members: The members of a JSON object.
     package init(_ members: OrderedDictionary<String, JSONValue>) {
@@ -54,7 +54,7 @@ package struct ProfileChange: Sendable {
     ///
     /// - Parameters:
     ///   - present: The free fields before it.
-    ///   - hasPicture: Whether the photo that is to be the picture is there.
+    ///   - hasPicture: Whether the photo of the new picture exists.
     /// - Returns: The fields; nil when they stay as they are.
     /// - Throws: `InvalidInput`.
     func mergedFields(with present: JSONValue, hasPicture: Bool) throws(InvalidInput) -> JSONValue? {

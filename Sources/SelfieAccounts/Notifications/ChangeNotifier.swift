@@ -4,8 +4,8 @@ import Synchronization
 
 /// Notifies all processes of what has changed, after the commit (PostgreSQL, "NOTIFY").
 ///
-/// A notification is a hint, which spares readers to wait for the next comparison. Inside of the transactions, notifications
-/// would make all commits of the cluster wait for each other.
+/// A notification is a hint, so that readers need not wait for the next comparison. Inside of transactions,
+/// notifications would make all commits of the cluster wait for each other.
 package final class ChangeNotifier: Sendable {
     /// What has changed.
     package enum Notification: Hashable, Sendable {
@@ -49,10 +49,10 @@ package final class ChangeNotifier: Sendable {
     package static let channel = "selfie_changes"
     /// The most notifications in one payload, which has 8,000 bytes at most (PostgreSQL, "NOTIFY").
     private static let maxCount = 350
-    /// With more than this, everything is said to have changed.
+    /// With more than this, one notification of everything is sent.
     private static let maxWaitingCount = 10_000
 
-    /// - Parameter postgres: The database; nil to notify nobody.
+    /// - Parameter postgres: The database; nil to send nothing.
     package init(postgres: PostgresClient?) {
         self.postgres = postgres
     }
@@ -60,7 +60,7 @@ package final class ChangeNotifier: Sendable {
     /// How many payloads could not be sent, since the process began.
     package var lostCount: Int { state.withLock { $0.lostCount } }
 
-    /// Sends notifications, without waiting for that.
+    /// Sends notifications in the background.
     ///
     /// Those that come while a payload is being sent share the next one.
     package func notify(_ notifications: some Sequence<Notification>) {
@@ -75,7 +75,7 @@ package final class ChangeNotifier: Sendable {
         if begins { Task { await sendAll() } }
     }
 
-    /// Says that everything has changed, and returns when that is sent or has failed: a command ends then.
+    /// Notifies of everything, and returns when that was sent or has failed: a command ends then.
     package func notifyOfEverything() async {
         await send([.everything])
     }
@@ -99,7 +99,7 @@ package final class ChangeNotifier: Sendable {
     private func send(_ notifications: [Notification]) async {
         let payload = notifications.map(\.text).joined(separator: ",")
         do {
-            // A hint need not outlast a crash, so nobody waits for the disk.
+            // A hint need not outlast a crash, so it does not wait for the disk.
             try await postgres?.write(
                 "SELECT set_config('synchronous_commit', 'off', true), pg_notify(\(Self.channel), \(payload))"
             )

@@ -2,7 +2,7 @@ import CCrypt
 import Glibc
 import Secrets
 
-/// The one place that calls libcrypt; each call's result is checked here.
+/// Only this calls libcrypt, and it checks each call's result.
 ///
 /// Source: `crypt(3)` and `crypt_gensalt(3)` of libxcrypt; hashes are in the format `$2b$<cost>$<salt><hash>`.
 enum BCrypt {
@@ -94,7 +94,7 @@ enum BCrypt {
 }
 
 enum BCryptError: Error {
-    /// The password is empty, over 72 bytes, or holds NUL.
+    /// The password is empty, over 72 bytes, or contains NUL.
     case unhashable
     case saltFailed
     case hashFailed

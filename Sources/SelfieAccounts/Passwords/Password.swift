@@ -15,7 +15,7 @@ package struct Password: Sendable {
 
     /// Decrypts a password as clients send it.
     ///
-    /// Nil when the text was not encrypted with this cipher. The reason is not told.
+    /// Nil when the text was not encrypted with this cipher. It gives no reason.
     ///
     /// - Parameters:
     ///   - text: The AESCrypt form.
@@ -25,7 +25,7 @@ package struct Password: Sendable {
         self.bytes = bytes
     }
 
-    /// Takes a password as somebody typed it.
+    /// Takes a password as it was typed.
     package init(_ text: String) {
         bytes = Array(text.utf8)
     }

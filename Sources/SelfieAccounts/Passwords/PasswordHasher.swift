@@ -4,8 +4,8 @@ import Secrets
 
 /// Hashes and checks passwords on threads of its own, so that many sign-ins do not slow other requests down.
 ///
-/// Work that finds no thread waits in the queue of its caller's network, and networks take turns. So a flood from one
-/// network delays the others by little.
+/// Work waits for a thread in the queue of its caller's network, and networks take turns. So a flood from one network
+/// delays the others only a little.
 package final class PasswordHasher: Sendable {
     /// The cost of new hashes; weaker ones are renewed at sign-in.
     let cost: Int
@@ -91,7 +91,7 @@ package final class PasswordHasher: Sendable {
         return isMatch && bytes != nil && hash != nil
     }
 
-    /// What is hashed in place of a password that can't be.
+    /// What is hashed instead of a password that can't be decrypted.
     private static let standIn = Array("undecryptable".utf8)
 
     /// Whether a hash should be renewed while its password is known.

@@ -3,9 +3,9 @@ import Logging
 import Outages
 import Synchronization
 
-/// Counts passwords that can't be decrypted, and writes the counts to the database now and then.
+/// Counts passwords that can't be decrypted, and writes the counts to the database every few seconds.
 ///
-/// So whoever runs the service sees that an app encrypts in another way, and a flood of such passwords costs nothing.
+/// So operators see that an app encrypts in another way, and a flood of such passwords costs few writes.
 package final class UndecryptablePasswordRecorder: Sendable {
     private let store: UndecryptablePasswordStore
     private let report: OutageReport
@@ -13,7 +13,7 @@ package final class UndecryptablePasswordRecorder: Sendable {
 
     /// - Parameters:
     ///   - store: The table to write to.
-    ///   - logger: Gets a line when that fails.
+    ///   - logger: Logs when that fails.
     init(store: UndecryptablePasswordStore, logger: Logger) {
         self.store = store
         report = OutageReport(

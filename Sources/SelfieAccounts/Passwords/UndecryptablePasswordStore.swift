@@ -5,7 +5,7 @@ import Postgres
 struct UndecryptablePasswordStore: Sendable {
     let postgres: PostgresClient
 
-    /// How many days the counts are kept.
+    /// After how many days counts are deleted.
     static let maxDays = 30
 
     /// Adds to the counts of today.

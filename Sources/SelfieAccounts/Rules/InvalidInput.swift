@@ -22,7 +22,7 @@ package struct ValidationError: Sendable, Equatable {
     package enum Field: Sendable, Equatable {
         case fullName, email, password
         case firstName, lastName, fields, picture, showsEmail
-        /// One that there is no rule for, by the client's own name.
+        /// A field without rules, by the client's own name.
         case other(String)
         case title, fileName, image
     }
@@ -36,7 +36,7 @@ package struct ValidationError: Sendable, Equatable {
         case tooLong(maxCharacters: Int)
         /// The limit is of bytes, not of characters.
         case tooManyBytes(max: Int)
-        /// Arrays and objects are deeper in each other than this.
+        /// Arrays and objects are nested deeper than this.
         case tooDeep(maxDepth: Int)
         /// A text has U+0000, which PostgreSQL's text can't hold.
         case hasNull
@@ -56,7 +56,7 @@ package struct ValidationError: Sendable, Equatable {
 
     /// The rules for any text: it is not too long, has no control characters and no more than 30 combining marks in a row.
     ///
-    /// PostgreSQL's text can't hold NUL. JSON makes six bytes of each, and a terminal obeys them.
+    /// PostgreSQL's text can't hold NUL. JSON makes six bytes of a control character, and a terminal obeys it.
     ///
     /// - Parameters:
     ///   - text: The text.

@@ -1,9 +1,9 @@
 package import Postgres
 
-/// A user's photos in numbers.
+/// A summary of a user's photos.
 package struct PhotoLibrary: Sendable, Equatable {
     package let userID: Int
-    /// Another one after each change of the user's photos.
+    /// It changes with each change of the user's photos.
     package let version: Version
     /// The number of the user's present series of photos' URLs.
     package let urlSeries: Int
@@ -14,13 +14,13 @@ package struct PhotoLibrary: Sendable, Equatable {
         package let number: Int
         /// When that was, in microseconds since 1970.
         ///
-        /// A number may come again, after a backup was restored.
+        /// A number may be used again, after a backup was restored.
         package let changedAt: Int
     }
 }
 
 extension PhotoLibrary {
-    /// The columns that this is made of, of `sessions` and `photo_libraries`.
+    /// The columns of `sessions` and `photo_libraries` that this is read from.
     ///
     /// A user without photos may have no row in the latter.
     package static let columns = """
@@ -34,7 +34,7 @@ extension PhotoLibrary {
         urlSeries = try row.decode("url_series")
     }
 
-    /// Ends all URLs of a user's photos that were handed out.
+    /// Invalidates all issued URLs of a user's photos.
     ///
     /// - Parameters:
     ///   - userID: The user's id.

@@ -1,4 +1,4 @@
-/// A member to whom URLs of photos are handed out.
+/// A member who gets URLs of photos.
 package struct PhotoReader: Sendable, Equatable {
     package let memberID: String
     /// The member's present series of URLs, which ends with a new password and when all sessions are ended.

@@ -7,7 +7,7 @@ package struct Session: Sendable {
     package let id: Int
     /// The id of its user that other members see.
     package let memberID: String
-    /// What the user's photos come to.
+    /// The summary of the user's photos.
     package let library: PhotoLibrary
     let expiry: Date
     /// After how many days without use it ends; nil for one with a fixed end.
@@ -24,7 +24,7 @@ package struct Session: Sendable {
 
 /// A new token.
 ///
-/// The client gets it once, and only its digest is kept.
+/// The client gets it once, and only its digest is stored.
 package struct IssuedToken: Sendable {
     package let token: String
     /// When it ends, if it is not used before.

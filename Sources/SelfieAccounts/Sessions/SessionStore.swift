@@ -8,7 +8,7 @@ package struct SessionStore: Sendable {
 
     /// - Parameters:
     ///   - postgres: The database.
-    ///   - notifier: Tells readers of changes; nil where they notice later.
+    ///   - notifier: Notifies readers of changes; with nil, they see them within ten seconds.
     package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil) {
         self.postgres = postgres
         self.notifier = notifier
@@ -89,7 +89,7 @@ package struct SessionStore: Sendable {
 
     /// The most sessions of a user.
     ///
-    /// A few more are there for a moment when sessions begin at once.
+    /// There may be a few more for a moment, when sessions begin in parallel.
     static let maxCount = 100
     /// The most sessions that end when one begins: a user of an older version may have had any number.
     private static let maxReplacedCount = 1_000
@@ -196,7 +196,7 @@ package struct SessionStore: Sendable {
 
     /// Notes that sessions were used, each at most once a minute.
     ///
-    /// The ends of remembered ones move on.
+    /// Remembered sessions are extended.
     func noteUse(of ids: [Int]) async throws {
         try await postgres.write(
             """
@@ -213,9 +213,9 @@ package struct SessionStore: Sendable {
         )
     }
 
-    /// Forgets sessions that expired a week ago.
+    /// Removes sessions that expired a week ago.
     ///
-    /// Until then, their clients are told that they expired.
+    /// Until then, their clients get an error that says so.
     ///
     /// - Throws: `PostgresError`.
     package func removeExpired() async throws {

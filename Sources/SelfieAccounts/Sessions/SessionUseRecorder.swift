@@ -3,9 +3,9 @@ import Logging
 import Outages
 import Synchronization
 
-/// Remembers which sessions were used, and writes it to the database now and then.
+/// Remembers which sessions were used, and writes that to the database every few seconds.
 ///
-/// So no request waits for it.
+/// So no request waits for the write.
 package final class SessionUseRecorder: Sendable {
     private let sessions: SessionStore
     private let report: OutageReport
@@ -18,7 +18,7 @@ package final class SessionUseRecorder: Sendable {
 
     /// - Parameters:
     ///   - sessions: The table to write to.
-    ///   - logger: Gets a line when that fails.
+    ///   - logger: Logs when that fails.
     init(sessions: SessionStore, logger: Logger) {
         self.sessions = sessions
         report = OutageReport(

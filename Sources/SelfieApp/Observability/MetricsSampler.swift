@@ -8,9 +8,9 @@ import SelfiePhotos
 import SelfieRecords
 import Synchronization
 
-/// Reads the metrics that are known only when somebody asks.
+/// Reads the metrics that are sampled when Prometheus asks.
 final class MetricsSampler: Sendable {
-    /// What they are read from.
+    /// The sources of the metrics.
     struct Sources: Sendable {
         let connections: ConnectionPermits
         let traffic: TrafficMeter

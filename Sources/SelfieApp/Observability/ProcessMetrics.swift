@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// What the system knows of this process (proc(5), getrusage(2), getrlimit(2)).
+/// The system's metrics of this process (proc(5), getrusage(2), getrlimit(2)).
 enum ProcessMetrics {
     /// Memory in use, in bytes.
     static var residentBytes: Int {

@@ -16,6 +16,6 @@ package enum OpenFileLimit {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// What systems give a process that asks for nothing.
+    /// The usual default of systems.
     private static let usual = 1_024
 }

@@ -1,6 +1,6 @@
 package import Postgres
 
-/// What copying photos from one store to another needs.
+/// The settings for copying photos from one store to another.
 package struct CopyConfiguration: Sendable {
     package let postgres: PostgresConfiguration
     package let path: String

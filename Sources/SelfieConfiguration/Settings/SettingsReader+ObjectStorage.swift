@@ -21,7 +21,7 @@ extension SettingsReader {
         let forcesPathStyle = boolean("S3_FORCE_PATH_STYLE", default: false)
         let region = optional("AWS_REGION", "a text", default: "us-east-1") { $0 }
         let endpoint = text("AWS_ENDPOINT_URL_S3")
-        invalid += S3Configuration.problems(bucket: bucket, region: region, endpoint: endpoint).map(Self.invalidSetting)
+        invalid += S3Configuration.errors(bucket: bucket, region: region, endpoint: endpoint).map(Self.invalidSetting)
         guard let bucket, let credentials,
             let configuration = try? S3Configuration(
                 bucket: bucket,
@@ -73,7 +73,7 @@ extension SettingsReader {
         let secretAccessKey = required("AWS_SECRET_ACCESS_KEY", isSecret: true, hint: hint)
         let sessionToken = text("AWS_SESSION_TOKEN", isSecret: true)
         guard let accessKeyID, let secretAccessKey else { return nil }
-        invalid += S3Credentials.problems(
+        invalid += S3Credentials.errors(
             accessKeyID: accessKeyID,
             secretAccessKey: secretAccessKey,
             sessionToken: sessionToken

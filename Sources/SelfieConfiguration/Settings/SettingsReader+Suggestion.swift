@@ -1,5 +1,5 @@
 extension SettingsReader {
-    /// The setting that somebody may have meant by another name.
+    /// The setting that a misspelled name may mean.
     ///
     /// - Parameter name: The name of an environment variable.
     /// - Returns: The setting's key; nil when the name is a setting's own, or similar to none.

@@ -1,7 +1,7 @@
 /// How many proxies a request passes, and where the number comes from.
 package struct TrustedProxies: Sendable, Equatable, CustomStringConvertible {
     package enum Origin: Sendable {
-        case nobody
+        case unset
         /// `TRUSTED_PROXIES`.
         case setting
         /// Heroku sets `DYNO` to the dyno's name, and one router is before each dyno (Heroku Dev Center, "Dynos and the
@@ -16,7 +16,7 @@ package struct TrustedProxies: Sendable, Equatable, CustomStringConvertible {
         (count, origin) =
             switch setting {
             case let count?: (count, .setting)
-            case nil: isHeroku ? (1, .heroku) : (0, .nobody)
+            case nil: isHeroku ? (1, .heroku) : (0, .unset)
             }
     }
 
@@ -35,7 +35,7 @@ package struct TrustedProxies: Sendable, Equatable, CustomStringConvertible {
 
     private var reason: String {
         switch origin {
-        case .nobody: "TRUSTED_PROXIES is not set"
+        case .unset: "TRUSTED_PROXIES is not set"
         case .setting: "TRUSTED_PROXIES is \(count)"
         case .heroku: "DYNO is set, as on Heroku, and TRUSTED_PROXIES is not"
         }

@@ -16,7 +16,7 @@ struct CopyList {
 
     /// Makes the table.
     ///
-    /// - Parameter connection: The connection of the temporary table, kept until the end.
+    /// - Parameter connection: The connection of the temporary table, leased until the end.
     /// - Throws: `InstallationError.pooler`, `PostgresError`.
     init(on connection: PostgresConnection) async throws {
         try await InstallationError.refusePooler(of: connection)

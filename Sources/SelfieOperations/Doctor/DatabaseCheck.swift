@@ -139,7 +139,7 @@ struct DatabaseCheck: Sendable {
     /// How many days of passwords are counted.
     private static let days = 7
 
-    /// Warns of passwords that clients sent and nobody could decrypt.
+    /// Warns of passwords that the service could not decrypt.
     private func checkPasswords(_ connection: PostgresConnection) async throws(PostgresError) {
         var findings = findings
         findings.subject = .passwords

@@ -9,7 +9,7 @@ package enum InstallationError: Error, CustomStringConvertible {
     case noFolder(path: String)
     /// There are photos, but their bucket does not exist.
     case noBucket(name: String)
-    /// A pooler stands before the database, and a temporary table is needed.
+    /// A pooler is in front of the database, and a temporary table is needed.
     case pooler
     /// The database or the store failed.
     case outage(any Error)

@@ -15,7 +15,7 @@ struct MeasurePhotos: Sendable {
     /// Measures the photos.
     ///
     /// - Parameter report: Gets how many photos had each outcome, also when this throws.
-    /// - Throws: `ObjectStoreError`, `PostgresError`. Sizes that were kept stay.
+    /// - Throws: `ObjectStoreError`, `PostgresError`. Sizes that were stored stay.
     func callAsFunction(into report: inout OutcomeCounts<MeasurePhoto.Outcome>) async throws {
         let total = try await photos.unmeasuredCount()
         var (done, last) = (0, 0)

@@ -14,7 +14,7 @@ struct ObjectListing {
 
     /// Makes the table.
     ///
-    /// - Parameter connection: The connection of the temporary table, kept until the comparison ends.
+    /// - Parameter connection: The connection of the temporary table, leased until the comparison ends.
     /// - Throws: `InstallationError.pooler`, `PostgresError`.
     init(on connection: PostgresConnection) async throws {
         try await InstallationError.refusePooler(of: connection)

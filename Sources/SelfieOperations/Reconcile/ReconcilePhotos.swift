@@ -109,7 +109,7 @@ struct ReconcilePhotos: Sendable {
             let lengths = try await lengths(of: page.map(\.randomID))
             for mismatch in page {
                 let length = lengths[mismatch.randomID] ?? nil
-                // It may have been stored after the list passed its place, or deleted meanwhile.
+                // It may have been stored after the list passed its key, or deleted meanwhile.
                 guard length == nil || mismatch.byteCount.map({ $0 != length }) == true,
                     try await photos.isReady(mismatch.randomID)
                 else { continue }
@@ -188,8 +188,8 @@ struct ReconcilePhotos: Sendable {
     ) async throws {
         try await objects.forEachPageOfVersions { page in
             let old = page.filter { $0.modified <= date }
-            let gone = try await photos.withoutRows(Set(old.map(\.key)).subtracting(lost))
-            let versions = old.filter { gone.contains($0.key) }
+            let removed = try await photos.withoutRows(Set(old.map(\.key)).subtracting(lost))
+            let versions = old.filter { removed.contains($0.key) }
             if !versions.isEmpty { try await body(versions) }
         }
     }

@@ -10,7 +10,7 @@ package struct ReconciliationReport: Sendable {
         case otherLength
         /// A put that a crash left behind. The repair removes what it stored.
         case unfinishedPut
-        /// A version that the store kept of a deleted photo. The repair deletes it.
+        /// An old version of a deleted photo. The repair deletes it.
         case versionWithoutPhoto
     }
 

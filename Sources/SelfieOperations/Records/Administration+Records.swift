@@ -47,7 +47,7 @@ extension Administration {
         try await SchemaStore(postgres: postgres).applied().schema
     }
 
-    /// What applying a schema would do.
+    /// A preview of applying a schema.
     ///
     /// - Parameter schema: The schema.
     /// - Returns: The plan, with the numbers of records and of people.
@@ -62,8 +62,8 @@ extension Administration {
     ///   - schema: The schema.
     ///   - plan: What its operator has agreed to.
     ///   - mayShowMore: Whether records that are there may be shown to more people.
-    /// - Returns: What was done; nil when the present schema is not the plan's any more, or when records have come that it
-    ///   would show to more people.
+    /// - Returns: What was done; nil when the present schema is not the plan's any more, or when it would show new
+    ///   records to more people.
     /// - Throws: `SchemaPlanRefused`, `RecordsBusy`, `PostgresError`.
     package func apply(
         _ schema: Schema,

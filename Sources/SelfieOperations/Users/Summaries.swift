@@ -67,7 +67,7 @@ package struct AuditSummary: Sendable, Encodable {
     package let count: Int
     /// Nil when there was no such account.
     @Nullable package var userID: Int?
-    /// Who did it to the account; nil for its user, and for the command line.
+    /// The account that did it; nil for the account's own user, and for the command line.
     @Nullable package var actorID: Int?
     /// The role that was given or taken; nil for other events.
     @Nullable package var role: String?

@@ -1,9 +1,9 @@
 package import Postgres
 
-/// The lock between those who apply a schema and those who write by one.
+/// The lock between transactions that apply a schema and those that write records.
 ///
-/// It is the first lock of each transaction. Whoever applies a schema locks records before photos and streams, and all of those
-/// in no order.
+/// It is the first lock of each transaction. While a schema is applied, records are locked before photos and streams.
+/// Among these, the order does not matter.
 package enum SchemaLock {
     /// Waits until no schema is being applied, and keeps others from it until the end of the transaction.
     ///
@@ -27,12 +27,12 @@ package enum SchemaLock {
         }
     }
 
-    /// Waits until nobody writes records, and keeps all others from it until the end of the transaction.
+    /// Waits until no other transaction writes records, and blocks all writers until the end of the transaction.
     ///
     /// - Parameter connection: In a transaction.
     /// - Throws: `PostgresError`.
     package static func takeAlone(on connection: PostgresConnection) async throws {
-        // The locks come in the order of names, in which nobody else takes more than one of them.
+        // The locks are taken in the order of names. No other transaction takes more than one of them.
         try await connection.execute("LOCK TABLE records IN EXCLUSIVE MODE")
         try await connection.execute("LOCK TABLE schema_definitions IN EXCLUSIVE MODE")
     }

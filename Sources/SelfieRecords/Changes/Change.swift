@@ -5,7 +5,7 @@ package import SelfiePhotos
 
 /// What happened to a record or a photo, as a reader sees it.
 package struct Change: Sendable {
-    /// What a reader is to make of it.
+    /// What a reader does with it.
     package enum Kind: String, Sendable, CaseIterable {
         /// The reader has not seen it before.
         case created
@@ -27,22 +27,22 @@ package struct Change: Sendable {
     package let id: String
     /// Nil for what is deleted.
     package let content: Content?
-    /// The stream in which it stands, and its number there.
-    let place: (stream: Int, number: Int)
+    /// Its stream, and its number there.
+    let position: (stream: Int, number: Int)
     /// The number since which the stream shows it; nil where it does not.
     let shownNumber: Int?
-    /// Whether nobody sees it any more.
-    let isGone: Bool
+    /// Whether it was deleted for all readers.
+    let isDeleted: Bool
 
-    /// The same change for a reader at a place of the stream.
+    /// The same change for a reader at a position in the stream.
     func seen(from cursor: ChangeCursor) -> Change {
         var change = self
         guard content != nil else {
             change.kind = .deleted
             return change
         }
-        let isNew = shownNumber.map { $0 > cursor.number(in: place.stream) } ?? false
-        change.kind = isNew || place.number <= cursor.begun(in: place.stream) ? .created : .updated
+        let isNew = shownNumber.map { $0 > cursor.number(in: position.stream) } ?? false
+        change.kind = isNew || position.number <= cursor.begun(in: position.stream) ? .created : .updated
         return change
     }
 

@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// Changes that came one after another, and where that leads.
+/// Successive changes, and the reader's positions before and after them.
 ///
-/// Whoever waits for hours has handed on many. As values, each would take memory in all functions that wait.
+/// It is a class: as a value, it would take memory in each suspended function of a reader that waits for hours.
 package final class ChangeBatch: Sendable {
     package let changes: [Change]
     /// Where the reader is before the first of them.
@@ -30,14 +30,14 @@ package final class ChangeBatch: Sendable {
     }
 
     /// A batch without changes at the end of this one.
-    var place: ChangeBatch { ChangeBatch(changes: [], from: end, to: end, hasMore: false, access: access) }
+    var position: ChangeBatch { ChangeBatch(changes: [], from: end, to: end, hasMore: false, access: access) }
 
     /// Where the reader is after each of the changes.
     package var cursors: [ChangeCursor] {
         var cursor = start
         var cursors = changes.map { change in
-            let (stream, number) = change.place
-            if let place = end.places[stream] { cursor.move(stream, to: number, end: place.end) }
+            let (stream, number) = change.position
+            if let position = end.positions[stream] { cursor.move(stream, to: number, end: position.end) }
             return cursor
         }
         if !cursors.isEmpty { cursors[cursors.count - 1] = end }

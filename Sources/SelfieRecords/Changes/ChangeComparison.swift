@@ -1,7 +1,7 @@
-/// What the database says of the streams that readers of a process follow, and of some of these readers.
+/// The state of followed streams and of some of their readers, in the database.
 struct ChangeComparison: Sendable {
     let epoch: ChangeEpoch
-    /// Those of the streams that are still there.
+    /// The streams that still exist.
     let streams: [Int: ChangeCursor.Check.Stream]
     /// The next changes, by stream.
     let changes: [Int: [Change]]

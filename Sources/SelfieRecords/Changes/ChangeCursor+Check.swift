@@ -1,8 +1,8 @@
-/// Why a client must begin again: it may have missed something, and nobody knows what.
+/// Why a client must begin again: it may have missed changes that can't be found any more.
 package enum ChangeReset: String, Error, Sendable, CaseIterable {
     /// The database is another one, or an older state of it, or was started more than fifteen times since.
     case database
-    /// The client was away for so long that some of what it missed is forgotten.
+    /// The client was away for so long that some of the changes it missed were deleted.
     case forgotten
     /// The user has lost a role, or a collection was removed.
     case access
@@ -11,7 +11,7 @@ package enum ChangeReset: String, Error, Sendable, CaseIterable {
 }
 
 extension ChangeCursor {
-    /// What the database says of a cursor.
+    /// The state of a cursor's streams in the database.
     struct Check: Sendable {
         let epoch: ChangeEpoch
         /// The streams that the reader has now.
@@ -19,9 +19,9 @@ extension ChangeCursor {
 
         struct Stream: Sendable {
             let end: StreamEnd
-            /// Whether the database does not have what the cursor knows as the stream's end.
+            /// Whether the database no longer has the end that the cursor knows.
             let isLost: Bool
-            /// The last number up to which something was forgotten.
+            /// The last number up to which changes were deleted.
             let forgotten: Int
             /// Where the reader is once it has received the changes that came with this.
             let reached: Int
@@ -30,18 +30,18 @@ extension ChangeCursor {
 
     /// Requires that nothing can have been missed from here on.
     ///
-    /// What counts after a restore is the stream's end when it was read, and not the number that the client has reached: a
-    /// record that had moved to the end may be back at a place that the client has passed.
+    /// After a restore, the stream's end at the time of the reading counts, and not the number that the client has
+    /// reached. A record that had moved to the end may be back at a position that the client has passed.
     func require(_ check: Check, filter: Int?) throws(ChangeReset) {
         guard epoch.database == check.epoch.database else { throw .database }
         guard filter == self.filter else { throw .collections }
         guard epoch.clearedVersion == check.epoch.clearedVersion else { throw .access }
-        let seen = places.filter { $0.value.number > 0 }
+        let seen = positions.filter { $0.value.number > 0 }
         if seen.keys.contains(where: { check.streams[$0]?.isLost == true }) { throw .database }
         guard seen.keys.allSatisfy({ check.streams[$0] != nil }) else { throw .access }
-        for (stream, place) in seen {
+        for (stream, position) in seen {
             let forgotten = check.streams[stream]?.forgotten ?? 0
-            guard max(place.number, begun(in: stream)) >= forgotten else { throw .forgotten }
+            guard max(position.number, begun(in: stream)) >= forgotten else { throw .forgotten }
         }
     }
 }

@@ -1,6 +1,6 @@
 import Encodings
 
-/// Where a client is in the changes: for each of its streams, the number of the last change that it has received.
+/// A client's position in the changes: for each of its streams, the number of the last change that it has received.
 ///
 /// Clients get it as text, and must not rely on its form. It gives no rights.
 package struct ChangeCursor: Sendable, Equatable {
@@ -9,11 +9,11 @@ package struct ChangeCursor: Sendable, Equatable {
     var filter: Int?
     /// By stream.
     ///
-    /// The client has received nothing of a stream without a place.
-    private(set) var places: [Int: Place] = [:]
+    /// The client has received nothing of a stream without a position.
+    private(set) var positions: [Int: Position] = [:]
 
-    /// Where a client is in a stream.
-    struct Place: Sendable, Equatable {
+    /// A client's position in a stream.
+    struct Position: Sendable, Equatable {
         /// The number of the last change that the client has received; 0 for none.
         let number: Int
         /// The stream's end when it was read, which is further than the number as long as the client is behind.
@@ -21,7 +21,7 @@ package struct ChangeCursor: Sendable, Equatable {
         /// The number of the stream's last change when the client began to read it, if it is still behind the end of its
         /// first reading.
         ///
-        /// The client never had what ended up to there.
+        /// The client never received records that ended up to there.
         let begun: Int?
     }
 
@@ -35,29 +35,29 @@ package struct ChangeCursor: Sendable, Equatable {
         self.filter = filter
     }
 
-    /// Moves on in a stream, to a change that was read when the stream had an end.
+    /// Moves to a later change of a stream, which had this end when it was read.
     mutating func move(_ stream: Int, to number: Int, end: StreamEnd) {
-        let begun = self.number(in: stream) == 0 ? end.number : places[stream]?.begun
-        places[stream] = Place(number: number, end: end, begun: number < end.number ? begun : nil)
+        let begun = self.number(in: stream) == 0 ? end.number : positions[stream]?.begun
+        positions[stream] = Position(number: number, end: end, begun: number < end.number ? begun : nil)
     }
 
-    /// Takes over the place that another cursor has in a stream; the beginning if it has none.
-    mutating func takePlace(in stream: Int, of other: ChangeCursor?) {
-        places[stream] =
-            other?.places[stream] ?? Place(number: 0, end: StreamEnd(number: 0, postgresStart: 0), begun: nil)
+    /// Copies another cursor's position in a stream; the beginning if it has none.
+    mutating func takePosition(in stream: Int, of other: ChangeCursor?) {
+        positions[stream] =
+            other?.positions[stream] ?? Position(number: 0, end: StreamEnd(number: 0, postgresStart: 0), begun: nil)
     }
 
     /// The number of the last change that the client has received of a stream; 0 for none.
-    func number(in stream: Int) -> Int { places[stream]?.number ?? 0 }
+    func number(in stream: Int) -> Int { positions[stream]?.number ?? 0 }
 
-    /// The number up to which the client never had what has ended since.
+    /// The client never received records that ended up to this number.
     func begun(in stream: Int) -> Int {
-        number(in: stream) == 0 ? .max : places[stream]?.begun ?? 0
+        number(in: stream) == 0 ? .max : positions[stream]?.begun ?? 0
     }
 
     // MARK: Text
 
-    /// Reads a cursor; nil for a text that is none.
+    /// Parses a cursor; nil for other texts.
     ///
     /// - Parameter text: As a client got it.
     package init?(_ text: String) {
@@ -80,7 +80,7 @@ package struct ChangeCursor: Sendable, Equatable {
                 case (let end, false) = number.addingReportingOverflow(lead)
             else { return nil }
             start ^= startChange
-            places[stream] = Place(
+            positions[stream] = Position(
                 number: number,
                 end: StreamEnd(number: end, postgresStart: start),
                 begun: begun == 0 ? nil : begun
@@ -97,20 +97,20 @@ package struct ChangeCursor: Sendable, Equatable {
     /// As clients get it.
     package var text: String {
         var bytes = [Self.form]
-        // A stream of which nothing was received says nothing.
-        let seen = places.filter { $0.value.number > 0 }.sorted { $0.key < $1.key }
+        // A stream of which nothing was received is left out.
+        let seen = positions.filter { $0.value.number > 0 }.sorted { $0.key < $1.key }
         var start = epoch.postgresStart
         for number in [epoch.database, start, epoch.schemaVersion, epoch.clearedVersion, filter ?? 0, seen.count] {
             Self.append(number, to: &bytes)
         }
-        for (stream, place) in seen {
+        for (stream, position) in seen {
             Self.append(stream, to: &bytes)
-            Self.append(place.number, to: &bytes)
-            Self.append(place.end.number - place.number, to: &bytes)
+            Self.append(position.number, to: &bytes)
+            Self.append(position.end.number - position.number, to: &bytes)
             // Most streams were last changed under the same start, so this is 0.
-            Self.append(place.end.postgresStart ^ start, to: &bytes)
-            Self.append(place.begun ?? 0, to: &bytes)
-            start = place.end.postgresStart
+            Self.append(position.end.postgresStart ^ start, to: &bytes)
+            Self.append(position.begun ?? 0, to: &bytes)
+            start = position.end.postgresStart
         }
         return bytes.withUnsafeBytes(Base64URL.string)
     }

@@ -1,6 +1,8 @@
 import Postgres
 
-/// What numbers of changes were read with: what was read with something else can't be compared with them, or only carefully.
+/// The state of the database in which numbers of changes were read.
+///
+/// Numbers of different epochs can't be compared, or only with care.
 struct ChangeEpoch: Sendable, Equatable {
     /// A hash of the cluster, its timeline, the database and its table of streams.
     ///

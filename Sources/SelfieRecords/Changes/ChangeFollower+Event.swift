@@ -4,7 +4,7 @@ extension ChangeFollower {
         case changes(ChangeBatch)
         /// The client has received all that was there when it came.
         case synced(ChangeCursor)
-        /// The client's place has moved, since others wrote what it may not see or did not ask for.
+        /// The client's position has moved, since others wrote what it may not see or did not ask for.
         case cursor(ChangeCursor)
         /// Nothing has happened for a while.
         case nothing
@@ -23,7 +23,7 @@ extension ChangeFollower {
 
     /// Why it ends.
     ///
-    /// The client may connect again at its place, unless its session is over.
+    /// The client may connect again at its position, unless its session is over.
     package enum End: String, Sendable, CaseIterable {
         /// The session was ended, or the account disabled or deleted.
         case session

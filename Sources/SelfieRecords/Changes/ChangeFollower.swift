@@ -6,7 +6,7 @@ import SelfieAccounts
 
 /// One client that follows changes.
 ///
-/// It has no queue: only the place where the client is.
+/// It has no queue: only the position where the client is.
 package final class ChangeFollower {
     private let query: ChangeQuery
     private let start: ChangeQuery.Start
@@ -18,25 +18,25 @@ package final class ChangeFollower {
     private var (isCaughtUp, isSynced) = (false, false)
     /// When the process learned of what was returned last; nil for what was there before.
     package private(set) var wakeTime: ContinuousClock.Instant?
-    /// When the client is sent a sign of life, unless it is sent something before.
+    /// When the client is sent a heartbeat, unless an event is sent before.
     private var heartbeat = time(in: silenceMilliseconds)
     /// When the use of the session is noted again, as the client's request did.
     private var nextUse: ContinuousClock.Instant
-    /// When the client was last sent its place.
+    /// When the client was last sent its position.
     private var lastCursor = ContinuousClock.now
-    /// Whether the place has moved since, by what the client may not see or did not ask for.
+    /// Whether the position has moved since, by what the client may not see or did not ask for.
     private var hasSkipped = false
 
-    /// After how many milliseconds it is tried again when the database can't be reached.
+    /// The pause before a retry when the database can't be reached.
     private static let retryMilliseconds = 500...2_000
-    /// After how many milliseconds without an event a client is sent a sign of life.
+    /// After how many milliseconds without an event a client is sent a heartbeat.
     ///
     /// They are random and far apart. Otherwise clients that came together, or were sent one change together, would all be due
     /// together.
     private static let silenceMilliseconds = 8_000...14_000
-    /// The same after a sign of life: clients that are due at different times stay apart.
+    /// The same after a heartbeat: clients that are due at different times stay apart.
     private static let longSilenceMilliseconds = 13_000...14_000
-    /// How often a client is sent its place when only others write.
+    /// How often a client is sent its position when only others write.
     private static let cursorInterval: Duration = .seconds(30)
 
     init(
@@ -61,7 +61,7 @@ package final class ChangeFollower {
     }
 
     /// Where the client is, as a batch without changes; nil before the first reading.
-    var place: ChangeBatch? { listener.place }
+    var position: ChangeBatch? { listener.position }
 
     /// Waits for what is to be sent to the client next.
     ///
@@ -94,14 +94,14 @@ package final class ChangeFollower {
             if let event = try await read() { return event }
             let now = ContinuousClock.now
             let cursorTime = lastCursor + Self.cursorInterval
-            if hasSkipped, now >= cursorTime, let place { return .cursor(place.end) }
+            if hasSkipped, now >= cursorTime, let position { return .cursor(position.end) }
             if now >= heartbeat { return .nothing }
             let remaining = sessionExpiry.map { now + .seconds(max(0, $0.timeIntervalSince(parts.now()))) }
             await listener.wait(until: min(end, heartbeat, hasSkipped ? cursorTime : end, remaining ?? end))
         }
     }
 
-    private var sessionExpiry: Date? { place?.access.sessionExpiry }
+    private var sessionExpiry: Date? { position?.access.sessionExpiry }
 
     private var hasExpired: Bool { sessionExpiry.map { parts.now() >= $0 } ?? false }
 
@@ -110,11 +110,11 @@ package final class ChangeFollower {
         // A remembered session may have been used elsewhere meanwhile.
         if hasExpired { listener.wake { $0.needsRead = true } }
         while listener.news != ChangeListener.News() {
-            // A client that is behind is to leave, too.
+            // A client that is behind must also disconnect.
             if listener.news.isStopping { return .end(.restart) }
             if let synced = synced() { return synced }
             do {
-                let before = place?.end
+                let before = position?.end
                 guard let batch = try await nextBatch() else { continue }
                 isCaughtUp = isCaughtUp || !batch.hasMore
                 if !batch.changes.isEmpty { return .changes(batch) }
@@ -138,18 +138,18 @@ package final class ChangeFollower {
     }
 
     private func synced() -> Event? {
-        guard isCaughtUp, !isSynced, let place else { return nil }
+        guard isCaughtUp, !isSynced, let position else { return nil }
         isSynced = true
-        return .synced(place.end)
+        return .synced(position.end)
     }
 
-    /// What is sent to a client when an error ends the reading.
+    /// The event for an error that ends the reading.
     private static func event(for error: any Error) throws -> Event {
         switch error {
         case let reset as ChangeReset: .reset(reset)
         // A collection that was asked for was removed.
         case is RecordRefusal: .reset(.access)
-        // The client connects again at the place where it was.
+        // The client connects again at the position where it was.
         case SessionError.expired: .end(.expired)
         case is SessionError: .end(.session)
         // A newer process has applied it, and this one is about to be replaced.
@@ -160,13 +160,13 @@ package final class ChangeFollower {
 
     /// Reads once; nil when something else must be looked at first.
     private func nextBatch() async throws -> ChangeBatch? {
-        if let place, let (stream, time) = listener.takeStream() {
+        if let position, let (stream, time) = listener.takeStream() {
             wakeTime = time
-            guard let batch = parts.hub.next(of: stream, after: place, for: query) else {
+            guard let batch = parts.hub.next(of: stream, after: position, for: query) else {
                 listener.wake(at: time) { $0.needsRead = true }
                 return nil
             }
-            listener.place = batch.place
+            listener.position = batch.position
             if batch.hasMore { listener.wake(at: time) { $0.changed.insert(stream) } }
             return batch
         }
@@ -176,8 +176,8 @@ package final class ChangeFollower {
         // The wait may have been long.
         if listener.news.isStopping { return nil }
         wakeTime = listener.takeAll()
-        // In a task of its own, whose memory goes when it ends: the follower waits for hours.
-        let reading = Task.detached { [parts, query, listener, start = place.map { .after($0.end) } ?? start] in
+        // In a task of its own, whose memory is freed when it ends: the follower waits for hours.
+        let reading = Task.detached { [parts, query, listener, start = position.map { .after($0.end) } ?? start] in
             try await parts.store.read(query, from: start, by: listener.reader)
         }
         let batch = try await reading.value

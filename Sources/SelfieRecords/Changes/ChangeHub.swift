@@ -7,8 +7,8 @@ import Synchronization
 
 /// The readers of a process who wait for changes, and what wakes them.
 ///
-/// A notification has a stream read, which wakes its readers. Notifications may be lost. So all readers and their streams are
-/// compared with the database every eight seconds, too.
+/// After a notification, the hub reads the stream and wakes its readers. Notifications may be lost. So it also compares
+/// all readers and their streams with the database, every eight seconds.
 package final class ChangeHub: Sendable {
     private struct State {
         var streams = FollowedStreams()
@@ -30,11 +30,11 @@ package final class ChangeHub: Sendable {
 
     /// How many groups of readers are compared in a tick: with one, all are compared in eight seconds.
     private let comparedGroups: Int
-    /// In how many groups readers are looked for, in a tick, whose time has come.
+    /// In how many groups a tick looks for readers whose deadline has passed.
     private static let dueGroups = 25
-    /// The time between two looks at readers, each at some of them only: thousands at once would hold up other calls.
+    /// The time between two ticks, which look at some readers only: thousands at once would delay other calls.
     private static let tick: Duration = .milliseconds(20)
-    /// After how long it is tried again when the database can't be reached.
+    /// The pause before a retry when the database can't be reached.
     private static let retryTime: Duration = .seconds(1)
 
     init(store: ChangeStore, now: @escaping @Sendable () -> Date, comparedGroups: Int = 1) {
@@ -58,7 +58,7 @@ package final class ChangeHub: Sendable {
         }
     }
 
-    /// Ends all readers, and those to come: the process ends.
+    /// Ends all readers, and new ones: the process ends.
     package func stop() {
         let readers = state.withLock { state in
             state.isStopping = true
@@ -78,10 +78,11 @@ package final class ChangeHub: Sendable {
         if isStopping { listener.wake { $0.isStopping = true } }
     }
 
-    /// Notes what a reader has read by itself, and wakes it for what changes in these streams from then on.
+    /// Notes the position of a reader that has queried the database itself, and wakes it for later changes of its
+    /// streams.
     func move(_ listener: ChangeListener, to batch: ChangeBatch) {
         let missed = state.withLock { $0.streams.move(listener, to: batch) }
-        listener.place = batch.place
+        listener.position = batch.position
         if !missed.isEmpty { listener.wake { $0.changed.formUnion(missed) } }
     }
 
@@ -90,9 +91,9 @@ package final class ChangeHub: Sendable {
         state.withLock { $0.streams.remove(listener) }
     }
 
-    /// What a reader gets of what its process has read of a stream, which may be nothing; nil if it must read by itself.
-    func next(of stream: Int, after place: ChangeBatch, for query: ChangeQuery) -> ChangeBatch? {
-        state.withLock { $0.streams[stream] }?.next(of: stream, after: place, for: query, at: now())
+    /// The next changes of a stream that its process has read, which may be none; nil if the reader must query itself.
+    func next(of stream: Int, after position: ChangeBatch, for query: ChangeQuery) -> ChangeBatch? {
+        state.withLock { $0.streams[stream] }?.next(of: stream, after: position, for: query, at: now())
     }
 
     // MARK: What wakes them
@@ -140,7 +141,7 @@ package final class ChangeHub: Sendable {
                     state.withLock { $0.streams.putBack(work) }
                     try? await Task.sleep(for: Self.retryTime)
                 } catch {
-                    // Each reads by itself, and learns why.
+                    // Each queries the database itself, and gets the error.
                     for reader in state.withLock({ $0.streams.readers(of: work) }) {
                         reader.wake { $0.needsRead = true }
                     }
@@ -162,7 +163,7 @@ package final class ChangeHub: Sendable {
         if let work { try await compare(work) }
     }
 
-    /// Compares streams and readers with the database, reads the next changes of the streams, and wakes whom that concerns.
+    /// Compares streams and readers with the database, reads the next changes of the streams, and wakes their readers.
     private func compare(_ work: FollowedStreams.Work) async throws {
         let found = try await store.compare(work.streams, of: work.readers)
         for (readers, stream) in state.withLock({ $0.streams.take(found, of: work) }) {

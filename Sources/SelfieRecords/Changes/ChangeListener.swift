@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a reader has to look at, and its wait until there is something.
+/// The news for a reader, and its wait for them.
 final class ChangeListener: Sendable {
     /// Why a reader does not wait.
     struct News: Sendable, Equatable {
@@ -18,7 +18,7 @@ final class ChangeListener: Sendable {
         var time: ContinuousClock.Instant?
         var waiting: CheckedContinuation<Void, Never>?
         var deadline: ContinuousClock.Instant?
-        var place: ChangeBatch?
+        var position: ChangeBatch?
     }
 
     let reader: ChangeReader
@@ -34,9 +34,9 @@ final class ChangeListener: Sendable {
     }
 
     /// Where the reader is, as a batch without changes; nil before its first reading.
-    var place: ChangeBatch? {
-        get { state.withLock { $0.place } }
-        set { state.withLock { $0.place = newValue } }
+    var position: ChangeBatch? {
+        get { state.withLock { $0.position } }
+        set { state.withLock { $0.position = newValue } }
     }
 
     var news: News { state.withLock { $0.news } }

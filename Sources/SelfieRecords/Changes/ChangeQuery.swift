@@ -10,7 +10,7 @@ package struct ChangeQuery: Sendable {
         case now
         /// After what it has received.
         case after(ChangeCursor)
-        /// After a cursor that nobody can read.
+        /// After a cursor of an older version, which can't be read.
         case unreadable
 
         var cursor: ChangeCursor? { if case .after(let cursor) = self { cursor } else { nil } }
@@ -59,7 +59,7 @@ package struct ChangeQuery: Sendable {
 
     /// A hash of the names of the collections (FNV-1a, 62 bits), which is not 0; nil for all collections.
     ///
-    /// Cursors carry it: a cursor of other collections says nothing of these.
+    /// Cursors contain it: a cursor of other collections is not valid for these.
     var filter: Int? {
         guard let collections else { return nil }
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
@@ -75,7 +75,7 @@ package struct ChangeQuery: Sendable {
         for change in changes where collections?.contains(change.collection) ?? true {
             bytes += change.byteCount
             if !wanted.isEmpty, bytes > maxBytes || wanted.count == limit {
-                return (wanted, change.place.number - 1, true)
+                return (wanted, change.position.number - 1, true)
             }
             wanted.append(change)
         }

@@ -1,6 +1,6 @@
 import Postgres
 
-/// Who reads changes, as parts of statements.
+/// A reader of changes, as parts of statements.
 struct ChangeReader: Sendable {
     let userID: Int
     /// The session that must not have ended; nil for an administrator.

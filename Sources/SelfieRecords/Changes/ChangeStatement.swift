@@ -8,15 +8,15 @@ struct ChangeStatement {
     private let schema: AppliedSchema
     /// Selects the ids of the streams.
     private let streams: PostgresQuery
-    /// What is known of them.
-    private let places: [Int: ChangeCursor.Place]
+    /// The reader's positions in them.
+    private let positions: [Int: ChangeCursor.Position]
     /// Whether only changes from now on are wanted.
     private let beginsNow: Bool
-    /// Who reads all of these streams; nil where each has readers of its own.
+    /// The reader of all these streams; nil where each has readers of its own.
     private let userID: Int?
     /// Columns that are read in the same snapshot.
     private let besides: PostgresQuery
-    /// Which changes are read though they are too large.
+    /// Which changes are read even if they are too large.
     private let always: PostgresQuery
 
     /// How many changes of a stream are looked at where only some collections are wanted.
@@ -34,25 +34,25 @@ struct ChangeStatement {
     init(_ query: ChangeQuery, from start: ChangeQuery.Start, by reader: ChangeReader, schema: AppliedSchema) {
         (self.query, self.schema) = (query, schema)
         streams = reader.streams
-        places = start.cursor?.places ?? [:]
+        positions = start.cursor?.positions ?? [:]
         beginsNow = start == .now
         userID = reader.userID
         besides = "\(part: reader.session) AS session_expires_at"
         always = "number = 1"
     }
 
-    /// Reads the next changes of some streams for whoever follows them, and compares what readers have access to.
+    /// Reads the next changes of some streams for all of their readers, and compares what the readers have access to.
     init(
-        of streams: [Int: ChangeCursor.Place],
+        of streams: [Int: ChangeCursor.Position],
         comparing readers: [(reader: ChangeReader, roleStreams: Set<Int>)],
         schema: AppliedSchema
     ) {
         query = ChangeQuery(collections: nil, limit: Self.maxSharedCount, maxBytes: Self.maxSharedBytes)
         self.schema = schema
         self.streams = "SELECT unnest(\(Array(streams.keys)))"
-        (places, beginsNow, userID) = (streams, false, nil)
+        (positions, beginsNow, userID) = (streams, false, nil)
         besides = "\(part: ChangeReader.changed(since: readers)) AS changed_readers"
-        always = "place = 1 AND number <= \(Self.maxStreamCount)"
+        always = "rank = 1 AND number <= \(Self.maxStreamCount)"
     }
 
     /// The collections that are wanted; nil for all.
@@ -64,7 +64,8 @@ struct ChangeStatement {
 
     /// The statement.
     ///
-    /// Its first row has what ``ChangeCursor/require(_:filter:)`` needs. Each row has a change, or none where there is none.
+    /// Its first row has what ``ChangeCursor/require(_:filter:)`` needs. Each row has a change; without changes, there
+    /// is one row without a change.
     var text: PostgresQuery {
         let isWanted: PostgresQuery = collectionIDs.map { "change.collection_id = ANY(\($0))" } ?? "true"
         let lookedAtCount = PostgresQuery(
@@ -74,7 +75,7 @@ struct ChangeStatement {
             WITH asked AS MATERIALIZED (\(part: asked)),
             looked_at AS MATERIALIZED (
                 SELECT change.*, asked.user_id, \(part: isWanted) AS is_wanted,
-                    row_number() OVER (PARTITION BY stream_id, \(part: isWanted) ORDER BY change.seq) AS place
+                    row_number() OVER (PARTITION BY stream_id, \(part: isWanted) ORDER BY change.seq) AS rank
                 FROM asked CROSS JOIN LATERAL (
                     SELECT stream_id, collection_id, record_key, rights % 2 = 1 AS is_shown, seq, shown_seq, random_id
                     FROM grants WHERE stream_id = asked.id AND seq > asked.since ORDER BY seq LIMIT \(part: lookedAtCount)
@@ -82,9 +83,9 @@ struct ChangeStatement {
                 WHERE asked.last > asked.since
             ),
             measured AS MATERIALIZED (
-                SELECT looked_at.*, sum(\(Change.usualBytes) + coalesce(byte_count, 0)) OVER (ORDER BY place, stream_id)
-                    AS bytes_until, row_number() OVER (ORDER BY place, stream_id) AS number
-                FROM (SELECT * FROM looked_at WHERE is_wanted ORDER BY place, stream_id LIMIT \(query.limit)) AS looked_at
+                SELECT looked_at.*, sum(\(Change.usualBytes) + coalesce(byte_count, 0)) OVER (ORDER BY rank, stream_id)
+                    AS bytes_until, row_number() OVER (ORDER BY rank, stream_id) AS number
+                FROM (SELECT * FROM looked_at WHERE is_wanted ORDER BY rank, stream_id LIMIT \(query.limit)) AS looked_at
                 LEFT JOIN LATERAL (SELECT byte_count FROM records WHERE key = record_key LIMIT 1) AS record
                     ON looked_at.collection_id > 0 AND is_shown
             ),
@@ -99,13 +100,13 @@ struct ChangeStatement {
             ) AS first ON true
             \(part: contents)
             \(part: Self.elsewhere)
-            ORDER BY chosen.place, chosen.stream_id
+            ORDER BY chosen.rank, chosen.stream_id
             """
     }
 
-    /// The streams, and what has become of what is known of each.
+    /// The streams, and whether the reader's position in each is still valid.
     private var asked: PostgresQuery {
-        let known = places.map { ($0.key, $0.value) }
+        let known = positions.map { ($0.key, $0.value) }
         let ends = known.map(\.1.end)
         return """
             SELECT streams.id, streams.seq AS last, \(part: StreamEnd.microseconds(of: "started_at")) AS started, forgotten_seq,
@@ -120,7 +121,7 @@ struct ChangeStatement {
             """
     }
 
-    /// What was found of the streams, as arrays, with where the reader is afterwards.
+    /// The state of the streams, as arrays, with the reader's positions afterwards.
     private func reached(_ lookedAtCount: PostgresQuery) -> PostgresQuery {
         """
         SELECT coalesce(array_agg(asked.id), ARRAY[]::bigint[]) AS stream_ids,
@@ -139,9 +140,10 @@ struct ChangeStatement {
         """
     }
 
-    /// A record that one stream stops to show may be shown by another one of the reader's, or the reader may have got it there.
+    /// Another stream of the reader's may still show a record that this one no longer shows, or may have shown it
+    /// before.
     ///
-    /// Each is looked up. Without the limit, a plan may first gather all that anybody is shown.
+    /// Each is looked up. Without the limit, a plan may first read the grants of all users.
     private static let elsewhere: PostgresQuery = """
         LEFT JOIN LATERAL (
             SELECT bool_or(rights % 2 = 1) AS is_there, bool_or(seq <= asked.since) AS was_there
@@ -156,7 +158,7 @@ struct ChangeStatement {
     private static let columns: PostgresQuery = """
         chosen.stream_id, chosen.seq, chosen.shown_seq, chosen.is_shown,
         chosen.collection_id::bigint AS change_collection_id, chosen.random_id AS change_random_id,
-        named.id AS change_id, named.is_gone,
+        named.id AS change_id, named.is_deleted,
         record.*, photo.name, photo.title, photo.random_id, photo.created_at AS uploaded_at, photo.byte_count,
         photo.content_type, photo.width, photo.height, photo.url_series
         """
@@ -167,7 +169,7 @@ struct ChangeStatement {
     private var contents: PostgresQuery {
         """
         LEFT JOIN LATERAL (
-            SELECT id, deleted_at IS NOT NULL AS is_gone FROM records WHERE key = chosen.record_key LIMIT 1
+            SELECT id, deleted_at IS NOT NULL AS is_deleted FROM records WHERE key = chosen.record_key LIMIT 1
         ) AS named ON chosen.collection_id > 0
         LEFT JOIN LATERAL (
             SELECT \(part: RecordRow.columns) FROM records

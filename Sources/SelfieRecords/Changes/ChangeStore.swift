@@ -28,7 +28,7 @@ package struct ChangeStore: Sendable {
             try start.cursor?.require(check, filter: query.filter)
             var begin = ChangeCursor(epoch: check.epoch, filter: query.filter)
             for (stream, found) in check.streams {
-                begin.takePlace(in: stream, of: start.cursor)
+                begin.takePosition(in: stream, of: start.cursor)
                 if start == .now { begin.move(stream, to: found.end.number, end: found.end) }
             }
             var end = begin
@@ -50,11 +50,11 @@ package struct ChangeStore: Sendable {
     ///
     /// - Throws: `PostgresError`, `InvalidSchema`.
     func compare(
-        _ streams: [Int: ChangeCursor.Place],
+        _ streams: [Int: ChangeCursor.Position],
         of readers: Set<ChangeListener>
     ) async throws -> ChangeComparison {
         try await schemas.withSchema { schema in
-            let known = readers.map { ($0, place: $0.place) }
+            let known = readers.map { ($0, position: $0.position) }
             let statement = ChangeStatement(
                 of: streams,
                 comparing: known.map { ($0.reader, $1?.access.roleStreams ?? []) },
@@ -64,12 +64,14 @@ package struct ChangeStore: Sendable {
             let check = try ChangeCursor.Check(rows[0])
             let changed = Set(try rows[0].decode("changed_readers", as: [Int].self))
             let outdated = known.indices.filter { index in
-                changed.contains(index) || known[index].place.map { $0.end.epoch != check.epoch } ?? false
+                changed.contains(index) || known[index].position.map { $0.end.epoch != check.epoch } ?? false
             }
             return ChangeComparison(
                 epoch: check.epoch,
                 streams: check.streams,
-                changes: try rows.compactMap { try Change($0, since: nil, schema: schema) }.grouped(by: \.place.stream),
+                changes: try rows.compactMap { try Change($0, since: nil, schema: schema) }.grouped(
+                    by: \.position.stream
+                ),
                 outdatedReaders: Set(outdated.map { known[$0].0 })
             )
         }
@@ -101,8 +103,10 @@ extension ChangeCursor.Check {
 extension Change {
     /// Reads a row of ``ChangeStatement``.
     ///
-    /// It is nil for a row without a change, and in three other cases: another stream of the reader's shows the record, it has
-    /// just expired, or it has ended and the reader never had it. Readers at different places have no cursor in common.
+    /// It is nil for a row without a change. It is also nil where another stream of the reader's shows the record, and
+    /// where the record has just expired. The same holds where the record has ended and the reader never had it.
+    ///
+    /// `since` is nil for a reading that readers at different positions share.
     ///
     /// - Throws: `SchemaChanged`, `PostgresError`.
     init?(_ row: PostgresRow, since: ChangeCursor?, schema: AppliedSchema) throws {
@@ -112,7 +116,7 @@ extension Change {
         let isShown: Bool = try row.decode("is_shown")
         if !isShown {
             if try row.decode("is_shown_elsewhere") { return nil }
-            // A reader who never got it of this stream may still have got the record of another one.
+            // The reader may have received the record from another stream.
             if let since, number <= since.begun(in: stream), try !row.decode("was_seen_elsewhere") { return nil }
         }
         let (collection, id, content): (String, String, Content?)
@@ -132,9 +136,9 @@ extension Change {
             collection: collection,
             id: id,
             content: content,
-            place: (stream, number),
+            position: (stream, number),
             shownNumber: try row.decodeIfPresent("shown_seq"),
-            isGone: try row.decodeIfPresent("is_gone") ?? !isShown
+            isDeleted: try row.decodeIfPresent("is_deleted") ?? !isShown
         )
     }
 }

@@ -7,13 +7,13 @@ package import SelfieAccounts
 package struct FollowChanges: Sendable {
     let store: ChangeStore
     package let hub: ChangeHub
-    /// Nil where nobody has a session.
+    /// Nil where readers have no session.
     let uses: SessionUseRecorder?
     let now: @Sendable () -> Date
     /// After how many milliseconds a follower notes again that its session is in use: each note writes a row.
     var useMilliseconds = 300_000...600_000
 
-    /// Requires that all collections are there, for the user, that a client asks for.
+    /// Requires that the collections of a query exist for the user.
     ///
     /// - Parameters:
     ///   - query: Which changes.
@@ -57,7 +57,7 @@ package struct FollowChanges: Sendable {
             case .end(.session): throw SessionError.ended
             case .end(.expired): throw SessionError.expired
             case .end(.restart), .end(.renew):
-                if let place = follower.place { return place }
+                if let position = follower.position { return position }
                 // There was no time to read anything.
                 return try await page(query, from: start, by: session, waiting: 0)
             }

@@ -6,64 +6,64 @@ struct FollowedStream {
     var readers: Set<ChangeListener> = []
     private(set) var epoch: ChangeEpoch
     /// Up to where it was read.
-    private(set) var place: ChangeCursor.Place
-    /// All changes after the number `since`, up to the place; each record once, at its last place.
+    private(set) var position: ChangeCursor.Position
+    /// All changes after the number `since`, up to the position; each record once, at its last position.
     private(set) var changes: [Change] = []
     private(set) var since: Int
     /// About how many bytes the changes take.
     private(set) var byteCount = 0
 
-    /// About the most bytes that are kept, for readers who are slower than others.
+    /// About the most bytes of changes in memory, for readers who are slower than others.
     static let maxBytes = 1 << 20
 
-    /// A stream of which nothing is kept, with its end as somebody has read it.
+    /// A stream without changes in memory, at the end that a reader has read.
     init(epoch: ChangeEpoch, end: StreamEnd) {
         self.epoch = epoch
-        place = ChangeCursor.Place(number: end.number, end: end, begun: nil)
+        position = ChangeCursor.Position(number: end.number, end: end, begun: nil)
         since = end.number
     }
 
-    /// Lets go of all changes, and begins at another end.
+    /// Drops all changes, and begins at another end.
     mutating func restart(at end: StreamEnd, epoch: ChangeEpoch) {
         let readers = readers
         self = FollowedStream(epoch: epoch, end: end)
         self.readers = readers
     }
 
-    /// Lets go of all changes: readers who are behind read by themselves.
+    /// Drops all changes: readers who are behind query the database themselves.
     mutating func forget() {
-        (changes, byteCount, since) = ([], 0, place.number)
+        (changes, byteCount, since) = ([], 0, position.number)
     }
 
-    /// Adds the next changes, and lets go of the oldest if there are too many.
+    /// Adds the next changes, and drops the oldest if there are too many.
     mutating func append(_ added: [Change], to number: Int, end: StreamEnd) {
         let keys = Set(added.map(\.key))
         changes.removeAll { keys.contains($0.key) }
         changes += added
-        place = ChangeCursor.Place(number: number, end: end, begun: nil)
+        position = ChangeCursor.Position(number: number, end: end, begun: nil)
         byteCount = changes.reduce(0) { $0 + $1.byteCount }
         while byteCount > Self.maxBytes {
             let oldest = changes.removeFirst()
-            (byteCount, since) = (byteCount - oldest.byteCount, oldest.place.number)
+            (byteCount, since) = (byteCount - oldest.byteCount, oldest.position.number)
         }
     }
 
-    /// What a reader gets of the kept changes, which may be none; nil if the reader must read by itself.
+    /// The changes in memory for a reader, which may be none; nil if the reader must query the database itself.
     func next(of id: Int, after reader: ChangeBatch, for query: ChangeQuery, at time: Date) -> ChangeBatch? {
         let cursor = reader.end
-        guard epoch == cursor.epoch, let number = cursor.places[id]?.number, number >= since else { return nil }
-        // A reader who has read by itself may be ahead.
-        guard number < place.number else { return reader.place }
-        let first = changes.partitioningIndex { $0.place.number > number }
-        // Of what ended before the reader began, the reader has nothing.
-        let news = changes[first...].filter { $0.content != nil || $0.place.number > cursor.begun(in: id) }
+        guard epoch == cursor.epoch, let number = cursor.positions[id]?.number, number >= since else { return nil }
+        // A reader that has queried the database itself may be ahead.
+        guard number < position.number else { return reader.position }
+        let first = changes.partitioningIndex { $0.position.number > number }
+        // The reader never received what ended before it began.
+        let news = changes[first...].filter { $0.content != nil || $0.position.number > cursor.begun(in: id) }
         // A record that is still there for others may be shown by another stream of the reader's.
-        guard news.allSatisfy({ $0.content != nil || $0.isGone }) else { return nil }
-        // Another change says later that a record has expired.
+        guard news.allSatisfy({ $0.content != nil || $0.isDeleted }) else { return nil }
+        // A later change reports that a record has expired.
         let shown = news.filter { !$0.hasExpired(at: time) }.map { $0.seen(from: cursor) }
-        let (fitting, reached, hasMore) = query.fitting(shown, to: place.number)
+        let (fitting, reached, hasMore) = query.fitting(shown, to: position.number)
         var end = cursor
-        end.move(id, to: reached, end: place.end)
+        end.move(id, to: reached, end: position.end)
         return ChangeBatch(changes: fitting, from: cursor, to: end, hasMore: hasMore, access: reader.access)
     }
 }

@@ -12,11 +12,11 @@ struct FollowedStreams {
     private var streams: [Int: FollowedStream] = [:]
     /// The streams that are to be read, the oldest first, and when it became known that they have changed.
     private(set) var changed: OrderedDictionary<Int, ContinuousClock.Instant> = [:]
-    /// About how many bytes all streams keep.
-    private(set) var keptBytes = 0
+    /// About how many bytes of changes all streams have in memory.
+    private(set) var cachedBytes = 0
 
-    /// About the most bytes that all streams keep, but for those that were read last.
-    static let maxKeptBytes = 16 << 20
+    /// About the most of these bytes, not counting the streams that were read last.
+    static let maxCachedBytes = 16 << 20
     /// With more readers than this, their sessions and roles are not compared each time that a stream is read.
     private static let fewCount = 16
     /// How many groups are compared at once when everything may have changed: with a tick of 20 ms, all within a second.
@@ -28,7 +28,7 @@ struct FollowedStreams {
 
     var readerCount: Int { groups.reduce(0) { $0 + $1.count } }
 
-    /// The readers of some groups; after the last comes the first again.
+    /// The readers of some groups; the first group follows the last.
     func readers(inGroups numbers: Range<Int>) -> [ChangeListener] {
         numbers.flatMap { groups[$0 % groups.count] }
     }
@@ -45,19 +45,19 @@ struct FollowedStreams {
         for stream in listener.streams { leave(stream, listener) }
     }
 
-    /// Has a reader follow the streams that it has read by itself.
+    /// Has a reader follow the streams that it has read itself.
     ///
     /// - Returns: The streams of which more was read for others meanwhile.
     mutating func move(_ listener: ChangeListener, to batch: ChangeBatch) -> Set<Int> {
-        for stream in listener.streams where batch.end.places[stream] == nil { leave(stream, listener) }
+        for stream in listener.streams where batch.end.positions[stream] == nil { leave(stream, listener) }
         var missed: Set<Int> = []
-        for (stream, place) in batch.end.places {
+        for (stream, position) in batch.end.positions {
             let followed = streams[stream]
-            streams[stream, default: FollowedStream(epoch: batch.end.epoch, end: place.end)].readers.insert(listener)
-            let number = followed?.place.number ?? 0
-            if number > place.end.number { missed.insert(stream) }
-            // A change between the reading and now was noted for nobody. Others may not have what this reader has.
-            if number < place.end.number || followed?.epoch != batch.end.epoch { noteChange(of: stream) }
+            streams[stream, default: FollowedStream(epoch: batch.end.epoch, end: position.end)].readers.insert(listener)
+            let number = followed?.position.number ?? 0
+            if number > position.end.number { missed.insert(stream) }
+            // A change between the reading and now was noted for no reader. Others may not have what this reader has.
+            if number < position.end.number || followed?.epoch != batch.end.epoch { noteChange(of: stream) }
         }
         return missed
     }
@@ -74,9 +74,9 @@ struct FollowedStreams {
     }
 
     private mutating func update(_ stream: Int, _ body: (inout FollowedStream?) -> Void) {
-        keptBytes -= streams[stream]?.byteCount ?? 0
+        cachedBytes -= streams[stream]?.byteCount ?? 0
         body(&streams[stream])
-        keptBytes += streams[stream]?.byteCount ?? 0
+        cachedBytes += streams[stream]?.byteCount ?? 0
     }
 
     // MARK: What has changed
@@ -102,7 +102,7 @@ struct FollowedStreams {
     /// What is to be compared with the database, all in one snapshot.
     struct Work {
         /// Up to where the streams were read.
-        var streams: [Int: ChangeCursor.Place] = [:]
+        var streams: [Int: ChangeCursor.Position] = [:]
         /// Those of the streams that have changed, and when that became known.
         var changed: OrderedDictionary<Int, ContinuousClock.Instant> = [:]
         /// Those whose access is compared.
@@ -117,55 +117,56 @@ struct FollowedStreams {
         let count = groupCount.map { soonCount > 0 ? max($0, Self.soonGroupCount) : $0 } ?? 0
         work.readers = Set(readers(inGroups: nextGroup..<nextGroup + min(count, groups.count)))
         (nextGroup, soonCount) = (nextGroup + count, max(0, soonCount - count))
-        for stream in work.readers.flatMap(\.streams) { work.streams[stream] = streams[stream]?.place }
+        for stream in work.readers.flatMap(\.streams) { work.streams[stream] = streams[stream]?.position }
         for (stream, time) in changed.elements.prefix(ChangeStatement.maxStreamCount) {
             work.changed[stream] = time
             guard let followed = streams[stream] else { continue }
-            work.streams[stream] = followed.place
+            work.streams[stream] = followed.position
             if followed.readers.count <= Self.fewCount { work.readers.formUnion(followed.readers) }
         }
         changed.removeFirst(work.changed.count)
         return work.streams.isEmpty && work.readers.isEmpty ? nil : work
     }
 
-    /// Puts back what could not be compared, behind all else.
+    /// Puts failed work back at the end of the queue.
     mutating func putBack(_ work: Work) {
         for (stream, time) in work.changed where streams[stream] != nil { changed[stream] = time }
         compareAllSoon()
     }
 
-    /// Whom it concerns that something could not be compared.
+    /// The readers that a failed comparison concerns.
     func readers(of work: Work) -> Set<ChangeListener> {
         work.readers.union(work.changed.keys.compactMap { streams[$0]?.readers }.joined())
     }
 
-    /// Takes what a comparison has found.
+    /// Applies the result of a comparison.
     ///
     /// - Returns: The readers to wake, with the stream that has changed; nil if they must read all of their streams.
     mutating func take(_ found: ChangeComparison, of work: Work) -> [(readers: Set<ChangeListener>, stream: Int?)] {
         var woken: [(readers: Set<ChangeListener>, stream: Int?)] = [(found.outdatedReaders, nil)]
-        for (id, place) in work.streams {
-            // Its readers may have left, and others come.
-            guard streams[id]?.place == place, let readers = streams[id]?.readers else { continue }
+        for (id, position) in work.streams {
+            // Its readers may have left, and others joined.
+            guard streams[id]?.position == position, let readers = streams[id]?.readers else { continue }
             guard let stream = found.streams[id] else {
                 woken.append((readers, nil))
                 continue
             }
-            if found.epoch != streams[id]?.epoch || stream.isLost || stream.forgotten > place.number {
-                // Some may have read by themselves what is there now.
+            if found.epoch != streams[id]?.epoch || stream.isLost || stream.forgotten > position.number {
+                // Some may have read the present state themselves.
                 let others = readers.filter { reader in
-                    reader.place?.end.epoch != found.epoch || reader.place?.end.number(in: id) != stream.end.number
+                    reader.position?.end.epoch != found.epoch
+                        || reader.position?.end.number(in: id) != stream.end.number
                 }
                 woken.append((others, nil))
                 update(id) { $0?.restart(at: stream.end, epoch: found.epoch) }
-            } else if stream.reached > place.number {
+            } else if stream.reached > position.number {
                 woken.append((readers, id))
                 update(id) { $0?.append(found.changes[id] ?? [], to: stream.reached, end: stream.end) }
             }
-            if streams[id]?.place.number != stream.end.number { noteChange(of: id) }
+            if streams[id]?.position.number != stream.end.number { noteChange(of: id) }
         }
-        // Readers who are behind in other streams read by themselves.
-        for id in streams.keys where keptBytes > Self.maxKeptBytes && work.streams[id] == nil {
+        // Readers who are behind in other streams query the database themselves.
+        for id in streams.keys where cachedBytes > Self.maxCachedBytes && work.streams[id] == nil {
             update(id) { $0?.forget() }
         }
         return woken
@@ -174,5 +175,5 @@ struct FollowedStreams {
 
 extension ChangeListener {
     /// The streams that the reader follows.
-    var streams: [Int] { place.map { Array($0.end.places.keys) } ?? [] }
+    var streams: [Int] { position.map { Array($0.end.positions.keys) } ?? [] }
 }

@@ -10,20 +10,20 @@ package struct ReadRecords: Sendable {
     ///
     /// - Parameters:
     ///   - id: The id.
-    ///   - place: Where it is.
+    ///   - location: Where it is.
     ///   - userID: Who reads.
     /// - Returns: The record.
     /// - Throws: `RecordRefusal`, `PostgresError`.
-    package func record(_ id: String, in place: RecordPlace, by userID: Int) async throws -> StoredRecord {
+    package func record(_ id: String, in location: RecordLocation, by userID: Int) async throws -> StoredRecord {
         try await schemas.withSchema { schema in
-            let reader = RecordReader(userID: userID, collection: try schema.collection(place.collection))
+            let reader = RecordReader(userID: userID, collection: try schema.collection(location.collection))
             let isInbox = reader.collection.definition.access == .inbox
-            guard place.inboxOf == nil || isInbox else { throw RecordRefusal(.noCollection) }
+            guard location.inboxOf == nil || isInbox else { throw RecordRefusal(.noCollection) }
             guard try await store.reaches(reader) else { throw RecordRefusal(.noCollection) }
-            guard RecordID.isValid(id), place.inboxOf.map(RecordID.isValid) ?? true else {
+            guard RecordID.isValid(id), location.inboxOf.map(RecordID.isValid) ?? true else {
                 throw RecordRefusal(.noRecord)
             }
-            if let member = place.inboxOf, try await !store.isMember(userID, member) {
+            if let member = location.inboxOf, try await !store.isMember(userID, member) {
                 // The same before and after the recipient has deleted it.
                 throw RecordRefusal(try await store.hasSent(id, to: member, by: reader) ? .forbidden : .noRecord)
             }
@@ -39,15 +39,15 @@ package struct ReadRecords: Sendable {
     ///
     /// - Parameters:
     ///   - query: Which records.
-    ///   - place: Where they are.
+    ///   - location: Where they are.
     ///   - userID: Who reads.
     /// - Returns: The page.
     /// - Throws: `RecordRefusal`, `PostgresError`.
-    package func page(_ query: RecordQuery, in place: RecordPlace, by userID: Int) async throws -> RecordPage {
+    package func page(_ query: RecordQuery, in location: RecordLocation, by userID: Int) async throws -> RecordPage {
         try await schemas.withSchema { schema in
-            let reader = RecordReader(userID: userID, collection: try schema.collection(place.collection))
-            try await requireOwnInbox(place, of: reader)
-            // Before anything else of the query: its errors would disclose the collection's fields.
+            let reader = RecordReader(userID: userID, collection: try schema.collection(location.collection))
+            try await requireOwnInbox(location, of: reader)
+            // Before the rest of the query: its errors would disclose the collection's fields.
             guard try await store.lists(reader) else { throw RecordRefusal(.noCollection) }
             let targets = try Self.targets(of: query.include, in: reader.collection, schema: schema)
             guard let page = try await store.page(query, for: reader, schema: schema) else {
@@ -73,21 +73,21 @@ package struct ReadRecords: Sendable {
     /// The bytes of some records that a user reads.
     ///
     /// - Parameters:
-    ///   - ids: Their ids. Those that are nothing to the user count for nothing.
-    ///   - place: Where they are.
+    ///   - ids: Their ids. Records that the user may not see count as 0.
+    ///   - location: Where they are.
     ///   - userID: Who reads.
     /// - Returns: The bytes of their data together.
     /// - Throws: `RecordRefusal` when there is no such collection, `PostgresError`.
-    package func byteCount(of ids: [String], in place: RecordPlace, by userID: Int) async throws -> Int {
+    package func byteCount(of ids: [String], in location: RecordLocation, by userID: Int) async throws -> Int {
         try await schemas.withSchema { schema in
-            let reader = RecordReader(userID: userID, collection: try schema.collection(place.collection))
+            let reader = RecordReader(userID: userID, collection: try schema.collection(location.collection))
             return try await store.byteCount(of: ids.filter(RecordID.isValid), for: reader)
         }
     }
 
-    /// Nobody lists what is in the inbox of somebody else.
-    private func requireOwnInbox(_ place: RecordPlace, of reader: RecordReader) async throws {
-        guard let member = place.inboxOf else { return }
+    /// A user lists only their own inbox.
+    private func requireOwnInbox(_ location: RecordLocation, of reader: RecordReader) async throws {
+        guard let member = location.inboxOf else { return }
         guard reader.collection.definition.access == .inbox else { throw RecordRefusal(.noCollection) }
         guard RecordID.isValid(member), try await store.isMember(reader.userID, member) else {
             throw RecordRefusal(.noMember)
@@ -109,7 +109,7 @@ package struct ReadRecords: Sendable {
         return targets
     }
 
-    /// How many records of a page fit it with what they refer to, and the keys of that.
+    /// How many records fit into a page with their targets, and the keys of these targets.
     ///
     /// The first record always does.
     static func fitting(

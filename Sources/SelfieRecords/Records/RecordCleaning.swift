@@ -2,7 +2,7 @@ package import Postgres
 package import SelfieAccounts
 import SelfiePhotos
 
-/// Removes records that have ended, and what is left of deleted ones.
+/// Deletes expired records, and removes old tombstones.
 package struct RecordCleaning: Sendable {
     let postgres: PostgresClient
     let notifier: ChangeNotifier?
@@ -12,10 +12,10 @@ package struct RecordCleaning: Sendable {
         self.notifier = notifier
     }
 
-    /// How long a deleted record is remembered.
+    /// How long a tombstone stays.
     static let forgettingDays = 30
 
-    /// Deletes records that have expired, as their readers may see.
+    /// Deletes expired records; their readers receive changes.
     ///
     /// - Throws: `PostgresError`.
     package func removeExpired() async throws {
@@ -37,9 +37,9 @@ package struct RecordCleaning: Sendable {
         } while removedCount > 0
     }
 
-    /// Forgets records that were deleted long ago, once no stream shows that any more.
+    /// Removes old tombstones, once no stream shows their deletion any more.
     ///
-    /// From then on they count for their owners no more.
+    /// From then on they no longer count for their owners.
     ///
     /// - Throws: `PostgresError`.
     package func forgetDeleted() async throws {
@@ -76,28 +76,28 @@ package struct RecordCleaning: Sendable {
         }
     }
 
-    /// How many rows one transaction forgets.
+    /// How many rows one transaction removes.
     private static let batchSize = 1_000
 
-    /// Forgets what ended long ago, and notes up to which number each stream has forgotten.
+    /// Removes grants that ended long ago, and notes up to which number each stream has lost changes.
     ///
     /// - Throws: `PostgresError`.
     package func forgetEnded() async throws {
         while try await forgetSomeEnded() {}
     }
 
-    /// Selects the grants that are forgotten next.
+    /// Selects the grants that are removed next.
     static let forgettable = GrantTable.ended(days: forgettingDays, rowCount: batchSize)
 
     private func forgetSomeEnded() async throws -> Bool {
         try await postgres.withTransaction { connection in
-            // A schema that is applied holds streams in no order. It holds this lock before them.
+            // Applying a schema locks streams in any order. It takes this lock before them.
             try await SchemaLock.share(on: connection)
             let streams: [Int] = try await connection.query(
                 "SELECT DISTINCT stream_id FROM (\(part: Self.forgettable)) AS old ORDER BY stream_id"
             ).map { try $0.decode("stream_id") }
             if streams.isEmpty { return false }
-            // Whoever gives such a grant again takes a number, and so waits for this lock.
+            // A transaction that writes such a grant again takes a number, and so waits for this lock.
             try await connection.execute(StreamTable.locking(.ids(streams)))
             let removal = GrantTable.removal(of: Self.forgettable, ofStreams: streams)
             let count = try await connection.execute(

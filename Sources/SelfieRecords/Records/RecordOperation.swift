@@ -1,7 +1,7 @@
 package import RecordSchema
 
 /// Where records are.
-package struct RecordPlace: Sendable {
+package struct RecordLocation: Sendable {
     package let collection: String
     /// The member whose inbox it is; nil for the caller's own, and for other collections.
     package let inboxOf: String?
@@ -15,26 +15,26 @@ package struct RecordPlace: Sendable {
     }
 }
 
-/// What a client wants to be done with one record.
+/// What a client wants to do with one record.
 package struct RecordOperation: Sendable {
-    /// What is to be done.
+    /// What to do.
     package enum Action: Sendable, Equatable {
-        /// A new record, with the id or one of ours.
+        /// Create a record, with the client's id or a generated one.
         case create
-        /// The record of the id is to have this data, whether it is there or not.
+        /// Create or replace the record with the id.
         case put
-        /// The record of the id is changed by a merge patch.
+        /// Change the record with the id by a merge patch.
         case patch
         case delete
     }
 
-    /// When the record ends by itself.
+    /// When the record expires.
     package enum Expiry: Sendable, Equatable {
         case unchanged
         case never
         case at(Timestamp)
 
-        /// When a record ends that had another end; nil for never.
+        /// When a record expires after the operation, by its expiry before; nil for never.
         func end(after old: Timestamp?) -> Timestamp? {
             switch self {
             case .unchanged: old
@@ -47,16 +47,16 @@ package struct RecordOperation: Sendable {
     /// What must be true of the record before.
     package enum Condition: Sendable, Equatable {
         case none
-        /// It is there.
+        /// It exists.
         case exists
-        /// It is not there.
+        /// It does not exist.
         case absent
         /// It has one of these versions.
         case version(Set<Int>)
     }
 
     package let action: Action
-    /// Nil for one of ours.
+    /// Nil to generate one.
     package let id: String?
     /// As JSON; for a patch, the patch.
     ///
@@ -70,12 +70,12 @@ package struct RecordOperation: Sendable {
     package let condition: Condition
 
     /// - Parameters:
-    ///   - action: What is to be done.
-    ///   - id: The record's id; nil for one of ours.
+    ///   - action: What to do.
+    ///   - id: The record's id; nil to generate one.
     ///   - data: The data or the patch as JSON; nil when that is not to change.
     ///   - readers: The members who read it; nil when that is not to change.
     ///   - writers: The members who read and write it; nil when that is not to change.
-    ///   - expiry: When it ends by itself.
+    ///   - expiry: When it expires.
     ///   - condition: What must be true of it before.
     package init(
         _ action: Action,
@@ -95,7 +95,7 @@ package struct RecordOperation: Sendable {
         self.condition = condition
     }
 
-    /// Whether a record that is there may go by it, now or later.
+    /// Whether it may delete an existing record, now or by an expiry.
     var mayEndRecord: Bool {
         switch (action, expiry) {
         case (.delete, _), (.put, .at), (.patch, .at): true
@@ -103,9 +103,9 @@ package struct RecordOperation: Sendable {
         }
     }
 
-    /// Whether it says who reads or writes.
+    /// Whether it names readers or writers.
     var namesMembers: Bool { readers != nil || writers != nil }
 
-    /// All members who are named, without regard to what they may do.
+    /// All named members, readers and writers.
     var named: Set<String> { Set((readers ?? []) + (writers ?? [])) }
 }

@@ -24,39 +24,39 @@ package struct RecordRefusal: Error, Equatable {
         case noRecord
         /// The user may see the record, but not do this.
         case forbidden
-        /// There is another record with the id.
+        /// Another record has the id.
         case taken
         /// The id was used for another message to the same inbox.
         case messageIDTaken
         /// Another record refers to it.
         case referredTo
-        /// It has not the version that the client asks for.
+        /// It does not have the version that the client requires.
         case otherVersion
         /// The data breaks rules.
         case invalid([RecordValidationError])
-        /// The id is none, or comes twice in the call.
+        /// The id is not valid, or appears twice in the call.
         case invalidID
-        /// The end is not in the future.
+        /// The expiry is not in the future.
         case invalidExpiry
         /// Only records of an `acl` collection have readers and writers.
         case notShared
-        /// Somebody is named who does not exist, or has blocked the user.
+        /// A named member does not exist, or has blocked the user.
         case unknownReader
         /// More readers and writers than ``RecordLimits/maxReaderCount``.
         case tooManyReaders
-        /// The owner has as many records as one may have.
+        /// The owner has the most records that a user may have.
         case noRoom
-        /// The owner's records have as many bytes as they may have.
+        /// The owner's records have the most bytes that they may have.
         case noBytes(max: Int)
         /// The inbox has no room for this user.
         case inboxFull
-        /// A reader has as many of this user's records as one may have.
+        /// A reader has the most records of this user that a reader may have.
         case readerFull
         /// `where` names a field that has no index.
         case noIndex(field: String)
-        /// `where` asks for a value that the field can't have.
+        /// `where` has a value that the field can't have.
         case invalidCondition(RecordValidationError)
-        /// `include` names a field that is no reference.
+        /// `include` names a field that is not a reference.
         case noReference(field: String)
         /// The list begins after a record that the user does not see.
         case noSuchPosition

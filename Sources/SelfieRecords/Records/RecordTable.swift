@@ -1,18 +1,18 @@
 package import Postgres
 import RecordSchema
 
-/// The table `records` and what hangs on it: `record_index`, `record_references` and `photo_references`.
+/// The tables `records`, `record_index`, `record_references` and `photo_references`.
 ///
 /// These are parts of the statements that write them.
 package enum RecordTable {
-    /// A record as it is to be.
+    /// A record's new row.
     struct Row {
         let key: Int
         let name: RecordName
         let ownerID: Int
         let data: String
         let expiresAt: Timestamp?
-        /// As ``SentDigests`` makes it; nil for what is not sent to somebody else's inbox.
+        /// As ``SentDigests`` makes it; nil for a record that is not sent to another member's inbox.
         let sentDigest: String?
     }
 
@@ -76,9 +76,9 @@ package enum RecordTable {
         """
     }
 
-    /// Makes records tombstones: nothing is left of them but their ids, their owners and their grants.
+    /// Makes records tombstones: only their ids, owners and grants are left.
     ///
-    /// Who refers to one keeps a row that leads nowhere.
+    /// References to them keep their rows.
     static func deleting(_ keys: [Int]) -> PostgresQuery {
         """
         UPDATE records SET data = NULL, byte_count = 0, version = version + 1, expires_at = NULL,
@@ -87,9 +87,9 @@ package enum RecordTable {
         """
     }
 
-    /// Writes what lists and rules need of the data, as those parts of a statement that are needed.
+    /// Writes index values and references, as parts of a statement.
     ///
-    /// Of records that were there before, by their keys, all other values and references are removed.
+    /// The keys are those of existing records, whose other values and references are removed.
     static func linking(
         _ keys: [Int],
         _ indexed: [Indexed],
@@ -160,7 +160,7 @@ package enum RecordTable {
 
     // MARK: Removal without a trace
 
-    /// Selects of records what other tables count of them: `key`, `owner_id`, `recipient_id`, `byte_count`,
+    /// Selects the values of records that other tables count: `key`, `owner_id`, `recipient_id`, `byte_count`,
     /// `sent_byte_count` and `is_there`.
     static func counted(_ keys: [Int]) -> PostgresQuery {
         """
@@ -170,7 +170,7 @@ package enum RecordTable {
         """
     }
 
-    /// Removes records with what hangs on them, and nothing that they refer to, as parts of a statement.
+    /// Removes records with their index values and references, but not their targets, as parts of a statement.
     static func removal(of keys: PostgresQuery) -> [PostgresQuery] {
         [
             "unindexed AS (DELETE FROM record_index WHERE record_key IN (\(part: keys)))",
@@ -184,7 +184,7 @@ package enum RecordTable {
         ]
     }
 
-    /// Removes tombstones, to which nothing hangs.
+    /// Removes tombstones, which have no other rows.
     static func removal(ofTombstones keys: [Int]) -> PostgresQuery {
         "DELETE FROM records WHERE key = ANY(\(keys))"
     }

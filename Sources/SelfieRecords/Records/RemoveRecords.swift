@@ -1,9 +1,9 @@
 package import Postgres
 package import SelfieAccounts
 
-/// Deletes records that their readers have not asked to delete: they have expired, or their owner leaves.
+/// Deletes records that have expired, or whose owner's account is deleted.
 ///
-/// What refers to them keeps their ids.
+/// Fields that refer to them keep their ids.
 package struct RemoveRecords: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
@@ -19,7 +19,7 @@ package struct RemoveRecords: Sendable {
     static let batchSize = 100
     /// Leaves out records whose owner's row was removed by hand.
     ///
-    /// Nobody sees those, and none of them can be numbered.
+    /// No user sees those, and none of them can be numbered.
     static let ofUsers: PostgresQuery = "JOIN users AS owner ON owner.id = owner_id"
 
     /// Selects some of the records that a user owns, and of those in the user's inboxes.
@@ -45,8 +45,8 @@ package struct RemoveRecords: Sendable {
     /// Deletes records, all of them or none.
     ///
     /// - Parameters:
-    ///   - keys: Their keys, at most `batchSize`. Those that are deleted already are left alone.
-    ///   - areExpired: Whether those that have not expired are left alone, too.
+    ///   - keys: Their keys, at most `batchSize`. Deleted ones are skipped.
+    ///   - areExpired: Whether to skip those that have not expired.
     /// - Returns: How many were deleted.
     /// - Throws: `PostgresError`.
     @discardableResult

@@ -3,9 +3,9 @@ import RecordSchema
 import SelfieAccounts
 import SelfiePhotos
 
-/// Shows the readers of records that a photo of these was deleted.
+/// Adds changes for the readers of records whose photo was deleted.
 ///
-/// The record's data stays. It has a new version, and its readers' streams show it with the photos that are left.
+/// The record's data stays. It gets a new version, and its readers receive it with the remaining photos.
 package struct ReportPhotoLosses: Sendable {
     let postgres: PostgresClient
     let schemas: SchemaCache
@@ -14,9 +14,9 @@ package struct ReportPhotoLosses: Sendable {
     /// The most records of a transaction.
     private static let batchSize = 100
 
-    /// Works off what triggers have noted.
+    /// Handles the losses that triggers have noted.
     ///
-    /// While a schema is being applied, nothing is done: the next sweep is soon.
+    /// While a schema is being applied, it does nothing: the next sweep is soon.
     ///
     /// - Throws: `PostgresError`, `InvalidSchema`.
     package func callAsFunction() async throws {
@@ -46,7 +46,7 @@ package struct ReportPhotoLosses: Sendable {
     ) async throws -> Set<Int> {
         let records = try await transaction.lock(keys: keys, by: owners)
         try await transaction.lockPhotos(ofRecords: records.map(\.key))
-        // Another process may have worked off some meanwhile.
+        // Another process may have handled some meanwhile.
         let noted = try await transaction.connection.query(
             """
             DELETE FROM photo_losses WHERE record_key = ANY(\(keys)) RETURNING record_key, photo_owner_id::bigint AS photo_owner_id

@@ -6,9 +6,9 @@ package struct StoredRecord: Sendable {
     package let data: String
     /// The owner's id as a member.
     package let owner: String
-    /// The ids of the members who read it; nil for who may not share it.
+    /// The ids of its readers; nil for a reader who may not share it.
     package let readers: [String]?
-    /// The ids of those of them who write, too.
+    /// The ids of its writers, who are also readers.
     package let writers: [String]?
     /// From 1, one more with each change.
     package let version: Int
@@ -16,7 +16,7 @@ package struct StoredRecord: Sendable {
     package let createdAt: String
     package let updatedAt: String
     package let expiresAt: String?
-    /// The fields whose photos are there.
+    /// The fields with existing photos.
     package let photos: [PhotoField]
 
     /// A field that is a photo.

@@ -12,28 +12,28 @@ package struct WriteRecords: Sendable {
     /// The bytes of data that a user's records may have.
     let quotaBytes: Int
 
-    /// How often a call begins again when others are in its way.
+    /// How often a call is retried when other calls are in its way.
     private static let maxAttempts = 10
 
-    /// Does what a client wants.
+    /// Runs the operations of a call.
     ///
     /// - Parameters:
     ///   - operations: What to do, at most ``RecordLimits/maxBatchCount``.
-    ///   - place: Where the records are.
-    ///   - session: The session of who does it.
+    ///   - location: Where the records are.
+    ///   - session: The author's session.
     ///   - source: Where the request came from.
     /// - Returns: The records, without those that were deleted.
     /// - Throws: `RecordRefusal`, `RateLimitExceeded`, `SessionError.ended` when the account is deleted or disabled,
     ///   `RecordsBusy`, `PostgresError`.
     package func callAsFunction(
         _ operations: [RecordOperation],
-        in place: RecordPlace,
+        in location: RecordLocation,
         by session: Session,
         from source: RequestSource
     ) async throws -> [StoredRecord] {
         try Self.checkIDs(operations)
         let userID = session.userID
-        let clearsInbox = try await clearsOwnInbox(operations, in: place, by: session)
+        let clearsInbox = try await clearsOwnInbox(operations, in: location, by: session)
         let writes = try await limiter.count(
             [clearsInbox ? .inboxDeletion(userID: userID) : .recordWrites(operations.count, userID: userID)],
             ofUser: userID,
@@ -43,7 +43,7 @@ package struct WriteRecords: Sendable {
         do {
             for _ in 1...Self.maxAttempts {
                 let attempt = try await schemas.withSchema { schema in
-                    let call = try await RecordCall(operations, in: place, by: session, schema, digests: digests)
+                    let call = try await RecordCall(operations, in: location, by: session, schema, digests: digests)
                     let readers = try await RecordStore(postgres: postgres).readers(
                         of: call.sharedRecords,
                         askedBy: userID
@@ -58,7 +58,7 @@ package struct WriteRecords: Sendable {
                 case .done(let done):
                     notifier.notify(done.streams.map { .stream($0) })
                     await limiter.giveBack(sends.count - done.sendCount, of: sends.counted)
-                    // What others have put there costs its recipient nothing.
+                    // Deleting messages from others is free for the recipient.
                     if clearsInbox { await limiter.giveBack(writes) }
                     return done.records
                 case .expired(let keys):
@@ -69,20 +69,20 @@ package struct WriteRecords: Sendable {
             }
             throw RecordsBusy()
         } catch {
-            // Nobody was named. To try to send a message counts.
+            // No reader was named. A message counts also when sending fails.
             if !sends.areMessages, !Task.isCancelled { await limiter.giveBack(sends.counted) }
             throw error
         }
     }
 
-    /// What was counted as sent before it was known how much that is.
+    /// The sends that were counted, an upper bound.
     private struct Sends {
         var count = 0
         var counted = CountedActions()
         var areMessages = false
     }
 
-    /// Counts the most sends that a call may be, unless as many are counted already.
+    /// Counts the most sends that a call may make, unless as many are counted already.
     private func count(
         _ maxSends: Int,
         as sends: inout Sends,
@@ -103,7 +103,7 @@ package struct WriteRecords: Sendable {
                 try await call.attempt(on: connection, readers, quotaBytes: quotaBytes)
             }
         } catch let error as PostgresError where error.sqlState == .uniqueViolation {
-            // Somebody else has just created a record of the id. It is seen now.
+            // Another call has just created a record with this id. The next attempt sees it.
             return .busy
         }
     }
@@ -111,12 +111,12 @@ package struct WriteRecords: Sendable {
     /// Whether a call only deletes from the caller's own inbox.
     private func clearsOwnInbox(
         _ operations: [RecordOperation],
-        in place: RecordPlace,
+        in location: RecordLocation,
         by session: Session
     ) async throws -> Bool {
         guard operations.allSatisfy({ $0.action == .delete }) else { return false }
-        guard place.inboxOf == nil || place.inboxOf == session.photoReader.memberID else { return false }
-        return try await schemas.known().access(of: place.collection) == .inbox
+        guard location.inboxOf == nil || location.inboxOf == session.photoReader.memberID else { return false }
+        return try await schemas.known().access(of: location.collection) == .inbox
     }
 
     private static func checkIDs(_ operations: [RecordOperation]) throws(RecordRefusal) {
@@ -128,5 +128,5 @@ package struct WriteRecords: Sendable {
     }
 }
 
-/// Others are in the way of a call again and again.
+/// A call was retried too often because of other calls.
 package struct RecordsBusy: Error {}

@@ -1,6 +1,6 @@
 package import SelfieAccounts
 
-/// Counts changes that are not of records, but are limited like them.
+/// Counts other changes that are limited together with those of records.
 package struct CountRecordWrites: Sendable {
     let limiter: RateLimiter
 

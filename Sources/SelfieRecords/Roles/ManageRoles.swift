@@ -3,7 +3,7 @@ import RecordSchema
 package import SelfieAccounts
 import SelfiePhotos
 
-/// Shows who has a role, and gives and takes roles.
+/// Lists a role's members, and adds and removes members.
 package struct ManageRoles: Sendable {
     let store: RoleStore
     let schemas: SchemaCache
@@ -27,7 +27,7 @@ package struct ManageRoles: Sendable {
         /// The version of the schema that says so.
         fileprivate let schemaVersion: Int
 
-        /// Those who have the role, in the order of their ids.
+        /// The members of the role, in the order of their ids.
         ///
         /// - Parameters:
         ///   - id: The member's id after which to begin; empty for the beginning.
@@ -42,7 +42,7 @@ package struct ManageRoles: Sendable {
         ///
         /// - Parameter id: The member's id, as a client sent it.
         /// - Returns: The member.
-        /// - Throws: `RoleError.noMember` for one who does not have it, `PostgresError`.
+        /// - Throws: `RoleError.noMember` for a member without the role, `PostgresError`.
         package func member(_ id: String) async throws -> RoleStore.Member {
             guard MemberID.isPossible(id), let member = try await store.member(id, of: role) else {
                 throw RoleError.noMember
@@ -50,7 +50,7 @@ package struct ManageRoles: Sendable {
             return member
         }
 
-        /// Decides by the names of the role and its managers that the user has, and that are not disabled.
+        /// Decides by the user's roles, among the role and its managers, that are not disabled.
         fileprivate func require(_ names: [String]) throws(RoleError) {
             if names.isEmpty { throw .noRole }
             if !names.contains(where: managers.contains) { throw .notManager }
@@ -63,7 +63,8 @@ package struct ManageRoles: Sendable {
     ///   - role: The role's name.
     ///   - userID: The user.
     /// - Returns: The role.
-    /// - Throws: `RoleError.noRole` also for who has nothing to do with the role, `.notManager`, `PostgresError`.
+    /// - Throws: `RoleError.noRole` also for a user who neither has nor manages the role, `.notManager`,
+    ///   `PostgresError`.
     package func managed(_ role: String, by userID: Int) async throws -> Managed {
         let applied = try await schemas.newest()
         guard applied.schema.roles.contains(where: { $0.name == role }) else { throw RoleError.noRole }
@@ -81,13 +82,13 @@ package struct ManageRoles: Sendable {
 
     /// Gives or takes a role, for a user who manages it.
     ///
-    /// The right is looked at before the call is counted, and decided on under the locks of the change.
+    /// The right is checked before the call is counted, and again under the locks of the change.
     ///
     /// - Parameters:
     ///   - change: Whether it is given or taken.
     ///   - role: The role's name.
     ///   - memberID: The member's id, as a client sent it.
-    ///   - session: The session of who changes it.
+    ///   - session: The manager's session.
     ///   - source: Where the request came from.
     /// - Returns: Whether that is a change.
     /// - Throws: `RoleError`, `RateLimitExceeded`, `SessionError.ended` when the manager's account is deleted or disabled,
@@ -113,7 +114,7 @@ package struct ManageRoles: Sendable {
     ///   - role: The role's name.
     ///   - memberID: The member's id.
     ///   - postgres: The database.
-    /// - Returns: Whether that is a change. Nobody is notified.
+    /// - Returns: Whether that is a change. It sends no notification.
     /// - Throws: `RoleError`, `PostgresError`.
     package static func change(
         _ change: Change,
@@ -126,8 +127,8 @@ package struct ManageRoles: Sendable {
 
     /// Decides and writes in one transaction.
     ///
-    /// Parallel calls wait here for each other. So they can't pass the limit together, and nobody acts who has lost the right
-    /// to meanwhile: with the account, by the schema, or with the role.
+    /// Parallel calls wait here for each other. So together they can't pass the limit. A manager who has just lost the
+    /// right can't act either: by a deleted account, a new schema or a lost role.
     ///
     /// - Returns: The user's id; nil when nothing changes.
     private static func apply(

@@ -74,7 +74,7 @@ package struct RoleStore: Sendable {
     /// - Parameters:
     ///   - id: The member's id.
     ///   - role: The role's name.
-    /// - Returns: The member; nil for one who does not have the role.
+    /// - Returns: The member; nil for a member without the role.
     /// - Throws: `PostgresError`.
     package func member(_ id: String, of role: String) async throws -> Member? {
         try await postgres.read(
@@ -117,7 +117,7 @@ package struct RoleStore: Sendable {
     ///
     /// - Parameters:
     ///   - role: The role's name.
-    ///   - isDisabled: Whether it gives nothing from now on.
+    ///   - isDisabled: Whether it gives no access from now on.
     /// - Returns: Whether that is a change.
     /// - Throws: `RoleError.noRole`, `PostgresError`.
     package func setDisabled(_ role: String, _ isDisabled: Bool) async throws -> Bool {
@@ -157,7 +157,7 @@ extension RoleStore.Member {
 package enum RoleError: Error, Equatable {
     case noRole
     case noMember
-    /// Who calls does not manage it, or no more.
+    /// The user does not manage it, or no longer.
     case notManager
     /// It has ``RoleStore/maxMemberCount`` members.
     case full

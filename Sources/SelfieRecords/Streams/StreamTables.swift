@@ -3,14 +3,14 @@ import RecordSchema
 
 /// The tables `streams` and `stream_authors`: parts of the statements that write them.
 ///
-/// A trigger adds and removes the streams of users. Others number the changes of photos.
+/// A trigger adds and removes the streams of users. Other triggers number the changes of photos.
 package enum StreamTable {
     /// The counters of a stream, or what is added to them.
     struct Row: Sendable, Equatable {
         let id: Int
         /// The number of the last change.
         var number = 0
-        /// How many records its user owns, deleted ones included while they are remembered.
+        /// How many records its user owns, tombstones included.
         var recordCount = 0
         /// How many records wait in its user's inboxes.
         var inboxCount = 0
@@ -18,7 +18,7 @@ package enum StreamTable {
         var byteCount = 0
     }
 
-    /// Which streams are meant.
+    /// A selection of streams.
     enum Selection {
         case ids([Int])
         /// Those of users.
@@ -37,7 +37,7 @@ package enum StreamTable {
         "SELECT \(part: columns) FROM streams WHERE \(part: streams.condition) ORDER BY id FOR NO KEY UPDATE"
     }
 
-    /// Locks the stream of a user who leaves, which also waits for those who refer to it.
+    /// Locks the stream of a deleted account, and waits for transactions that refer to it.
     package static func lockingForRemoval(ofUser userID: Int) -> PostgresQuery {
         "SELECT id FROM streams WHERE user_id = \(userID) FOR UPDATE"
     }
@@ -59,7 +59,7 @@ package enum StreamTable {
         "INSERT INTO streams (\(part: column)) \(part: ids)"
     }
 
-    /// Takes off what is removed without a number: `owned`, `waiting` and `bytes` of each `user_id`.
+    /// Subtracts removals that get no number: `owned`, `waiting` and `bytes` of each `user_id`.
     static func subtracting(_ sums: PostgresQuery) -> PostgresQuery {
         """
         UPDATE streams SET record_count = greatest(0, record_count - owned),
@@ -68,7 +68,7 @@ package enum StreamTable {
         """
     }
 
-    /// Notes up to which number streams have forgotten their ends, from a table with `stream_id` and `seq`.
+    /// Notes up to which number streams have lost changes, from a table with `stream_id` and `seq`.
     static func forgetting(_ forgotten: PostgresQuery) -> PostgresQuery {
         """
         UPDATE streams SET forgotten_seq = greatest(forgotten_seq, last) FROM (
@@ -108,7 +108,7 @@ package enum StreamTable {
             """
     }
 
-    /// Takes off what is removed without a number: `count` and `waiting` of each `stream_id` and `author_id`.
+    /// Subtracts removals that get no number: `count` and `waiting` of each `stream_id` and `author_id`.
     static func subtractingAuthors(_ sums: PostgresQuery) -> PostgresQuery {
         """
         UPDATE stream_authors SET record_count = record_count - sums.count, inbox_count = inbox_count - sums.waiting
@@ -117,7 +117,7 @@ package enum StreamTable {
         """
     }
 
-    /// Removes some rows of authors of whom a stream shows nothing.
+    /// Removes some rows of authors without records in the stream.
     static func removalOfUnusedAuthors(rowCount: Int) -> PostgresQuery {
         """
         DELETE FROM stream_authors WHERE (stream_id, author_id) IN (
@@ -132,7 +132,7 @@ package enum StreamTable {
 ///
 /// Triggers write the grants of photos, in the collection 0.
 package enum GrantTable {
-    /// A grant as it is to be.
+    /// A grant's new row.
     struct Row: Equatable {
         let collectionID: Int
         /// The record's key.
@@ -144,11 +144,11 @@ package enum GrantTable {
         /// The number of the change since which the stream shows the record; nil if it does not.
         let shownNumber: Int?
 
-        /// Whether it gives nothing, and its stream never showed the record.
+        /// Whether it has no rights, and its stream never showed the record.
         var isUseless: Bool { rights.isEmpty && number == nil }
     }
 
-    /// Adds grants, or changes those that are there.
+    /// Adds or changes grants.
     static func writing(_ rows: [Row]) -> PostgresQuery {
         """
         INSERT INTO grants AS old (collection_id, record_key, stream_id, rights, seq, shown_seq, ended_at)
@@ -191,9 +191,9 @@ package enum GrantTable {
         """
     }
 
-    /// Selects grants that ended long ago and give nothing, the oldest first.
+    /// Selects grants without rights that ended long ago, the oldest first.
     ///
-    /// The index `grants_forgettable_index` has these alone.
+    /// The index `grants_forgettable_index` has only these.
     static func ended(days: Int, rowCount: Int) -> PostgresQuery {
         """
         SELECT collection_id, record_key, stream_id FROM grants

@@ -25,13 +25,13 @@ final class AnswerMemory: Sendable {
     /// The bytes of an answer that needs no share once it is made: the socket takes them at once.
     static let maxUnsharedBytes = 16 << 10
 
-    /// What a buffer takes whose bytes come one after another: it grows to the next power of two.
+    /// The memory of a buffer that is filled step by step: it grows to the next power of two.
     static func bufferBytes(_ count: Int) -> Int { 1 << (Int.bitWidth - max(0, count - 1).leadingZeroBitCount) }
 
     /// Reserves memory before the answer is made.
     ///
     /// When there is none left, slow answers of users who hold more are ended. For a small change, it is the oldest answer of
-    /// the user who holds the most, whoever that is.
+    /// the user who holds the most.
     ///
     /// - Parameters:
     ///   - maxBytes: How much it may take.
@@ -98,10 +98,10 @@ final class AnswerMemory: Sendable {
 }
 
 extension AnswerMemory {
-    /// What all answers share.
+    /// The memory of all answers.
     ///
-    /// It knows the answers that clients are taking. The oldest of them can be ended to make room for others. Without that, a few
-    /// accounts that read very slowly would keep all others from their records for half an hour.
+    /// It has a list of the answers that clients are reading. The oldest of them can be ended to make room for others.
+    /// Without that, a few accounts that read very slowly would keep all others from their records for half an hour.
     final class Budget: Sendable {
         /// The holders are users, by their ids.
         let users: Permits<Int>
@@ -171,10 +171,10 @@ extension ResponseBody {
     ///
     /// - Parameters:
     ///   - pieces: All of them.
-    ///   - share: What they hold of a budget. It is dropped when the socket has taken the last byte.
+    ///   - share: Their share of a budget. It is dropped when the socket has taken the last byte.
     ///   - channel: The connection.
     init(_ pieces: [ByteBuffer], holding share: some Sendable, sentOn channel: any Channel) {
-        // Each is dropped once it is written: whoever compresses them holds the share for what comes out.
+        // Each is dropped once it is written. After compression, the compressor holds the share for its output.
         let rest = Mutex(Array(pieces.reversed()))
         self.init(contentLength: pieces.reduce(0) { $0 + $1.readableBytes }) { writer in
             while let piece = rest.withLock({ $0.popLast() }) { try await writer.write(piece) }

@@ -36,8 +36,10 @@ enum AuthorizationHeader {
         value(in: headers).flatMap(token)
     }
 
-    /// The token of `Token token=x`, `Token token="x"`, either with more parameters after `,` or `;`, `Token x`,
-    /// `Token "x"` and `Bearer x`, never blank; nil when the header's value has none.
+    /// The token of a header's value, never blank; nil when there is none.
+    ///
+    /// The forms are `Token token=x`, `Token token="x"`, `Token x`, `Token "x"` and `Bearer x`. The first two may have
+    /// more parameters after `,` or `;`.
     static func token(in value: String) -> String? {
         guard let parameters = parameters(of: value, scheme: "token") ?? parameters(of: value, scheme: "bearer") else {
             return nil

@@ -4,8 +4,8 @@ import SelfieCore
 
 /// Lets only the gallery's own pages through, and takes their cookie for the token of the API.
 ///
-/// It is the one place where a cookie counts. A refusal leaves the cookie: a request that began before the password was changed
-/// would take away the new one.
+/// Nothing else reads the cookie. A refusal does not delete it: a request that began before the password was changed
+/// would delete the new one.
 struct GalleryMiddleware: ServiceMiddleware {
     let origin: PublicOrigin
 

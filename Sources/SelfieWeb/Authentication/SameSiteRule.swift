@@ -8,8 +8,8 @@ import HTTPTypes
 enum SameSiteRule {
     /// Whether a request is allowed, with the service's own origin as this client reaches it.
     ///
-    /// A browser that sends neither header is let through only where nothing can be changed: the cookie is sent for its own site only,
-    /// and no other page can read the answer.
+    /// A browser that sends neither header may only read. The cookie is sent for its own site only, and no other page
+    /// can read the answer.
     static func allows(_ request: HTTPRequest, origin: String) -> Bool {
         let site = fetchSite.flatMap { request.headerFields[$0] }
         if let site, !site.hasSameBytes(as: "same-origin") { return false }

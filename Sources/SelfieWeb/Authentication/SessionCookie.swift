@@ -6,8 +6,9 @@ import SelfieAccounts
 
 /// The cookie that holds the token of the gallery's user.
 ///
-/// Scripts can't read it, and browsers send it to this site only. Where the site is secure, its name says so: browsers take a
-/// cookie with that prefix from no other host and over no other connection. Source: RFC 6265bis, sections 4.1.2 and 4.1.3.
+/// Scripts can't read it, and browsers send it to this site only. On a secure site, its name has a prefix: browsers
+/// take a cookie with that prefix from no other host and over no other connection. Source: RFC 6265bis, sections 4.1.2
+/// and 4.1.3.
 struct SessionCookie {
     private let isSecure: Bool
 

@@ -22,7 +22,7 @@ struct RequestParameters {
     private let structures: [String: JSONValue]
     /// The parameters that the endpoint's description has.
     private var names: ParameterNames
-    /// What may be wrong with the body, for a client that misses parameters.
+    /// A hint about the body, for a client whose parameters are missing.
     private let hint: String?
 
     init(

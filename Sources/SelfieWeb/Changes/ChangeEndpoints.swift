@@ -8,7 +8,7 @@ import SelfieAccounts
 import SelfieCore
 import SelfieRecords
 
-/// What has changed: as a page, at once or as soon as there is something, and as a stream of events.
+/// Changes: as a page, at once or after a wait, and as a stream of events.
 struct ChangeEndpoints: EndpointGroup {
     private let follow: FollowChanges
     private let streams: Permits<Int>
@@ -37,7 +37,7 @@ struct ChangeEndpoints: EndpointGroup {
         )
     ]
 
-    /// What the call takes and answers, by token or by cookie.
+    /// The call's parameters and answers, by token or by cookie.
     static let headers: [Endpoint.Header] = [.lastEventID, .acceptEvents]
     static let parameters: [Endpoint.Parameter] = [.since, .changedCollections, .changeLimit, .wait]
     static let answers: [Endpoint.Answer] = [.ok("The changes.", ChangeJSONSchema.page)]
@@ -66,7 +66,7 @@ struct ChangeEndpoints: EndpointGroup {
         let seconds = try parameters.integer(.wait) ?? 0
         try await follow.requireCollections(of: query, by: session.userID)
         guard isStream else {
-            // Who waits takes the memory when there is something, and as much as that may need.
+            // A waiting call reserves memory when there are changes, as much as these may need.
             func reserve(_ count: Int) throws(TooBusy) -> AnswerMemory {
                 try AnswerMemory(RecordBodies.pageBytes(count), of: answers, for: session, context)
             }
@@ -120,12 +120,12 @@ struct ChangeEndpoints: EndpointGroup {
 
     /// Where the client is.
     ///
-    /// What a browser sends by itself when it connects again counts more than its URL.
+    /// The header that a browser sends when it reconnects takes precedence over its URL.
     private static func start(
         _ headers: HTTPFields,
         _ parameters: RequestParameters
     ) throws -> ChangeQuery.Start {
-        // A browser that is refused never connects again by itself. So it is sent `reset`.
+        // A browser never reconnects after a refusal. So it is sent `reset`.
         if let last = headers[.lastEventID], !last.isEmpty { return ChangeQuery.Start(last) ?? .unreadable }
         guard let text = try parameters.text(.since) else { return .beginning }
         guard let start = ChangeQuery.Start(text) else { throw Endpoint.Parameter.since.invalid }

@@ -70,9 +70,9 @@ struct EventStream: Sendable {
         )
     }
 
-    /// What is written for an event, and how many changes that are.
+    /// The bytes of an event, and its number of changes.
     ///
-    /// A slow client takes it in for long. So nothing else of the event is kept until then.
+    /// A slow client may take long to receive it. So nothing else of the event stays in memory until then.
     private func content(of event: ChangeFollower.Event) -> (bytes: ByteBuffer, changeCount: Int, isLast: Bool) {
         var changeCount = 0
         switch event {

@@ -10,7 +10,7 @@ enum CompressedBody {
     /// A small body, at once.
     ///
     /// - Parameters:
-    ///   - body: The body. What it holds of a budget, it holds until the socket has taken the last byte.
+    ///   - body: The body. It holds its share of a budget until the socket has accepted the last byte.
     ///   - channel: The connection.
     /// - Returns: The body as gzip.
     /// - Throws: `GzipStream.NoMemory`, or what writes the body throws.
@@ -52,7 +52,7 @@ enum CompressedBody {
         consuming func finish(_ trailers: HTTPFields?) async throws {}
     }
 
-    /// Compresses what it hands on.
+    /// Compresses what it passes on.
     fileprivate struct Writer<Parent: ResponseBodyWriter>: ResponseBodyWriter {
         var parent: Parent
         let stream: GzipStream

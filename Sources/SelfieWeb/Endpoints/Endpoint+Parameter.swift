@@ -5,7 +5,7 @@ extension Endpoint {
     package struct Parameter: Sendable {
         /// The name that clients send.
         package let name: String
-        package let place: Place
+        package let location: Location
         package let isRequired: Bool
         package let kind: Kind
         /// What it means, in a few words.
@@ -28,7 +28,7 @@ extension Endpoint {
         var invalid: ServiceError { ServiceError(.invalid, of: name, valid: valid ?? kind.valid) }
 
         /// Where it is sent.
-        package enum Place: Sendable {
+        package enum Location: Sendable {
             /// The query, or a body: JSON, a form or multipart. The query wins.
             case anywhere
             /// The path.
@@ -55,7 +55,7 @@ extension Endpoint {
             case encryptedPassword
             /// The same for a new password, within these limits.
             case encryptedNewPassword(minCharacters: Int, maxBytes: Int)
-            /// A password as somebody typed it.
+            /// A password as it was typed.
             case typedPassword
             /// The same for a new password, within these limits.
             case typedNewPassword(minCharacters: Int, maxBytes: Int)

@@ -35,7 +35,7 @@ package struct Endpoint: Sendable {
     /// ``allRefusals`` adds those that calls share.
     let refusals: [ServiceError]
 
-    /// Who may call.
+    /// The authentication.
     package enum Authentication: Sendable, CaseIterable {
         /// Anybody.
         case `public`
@@ -132,13 +132,13 @@ package struct Endpoint: Sendable {
         }
         if authentication.isForOwnPages { shared.append(.crossSiteRequest) }
         // Such a segment may make another path of it.
-        if parameters.contains(where: { $0.place == .path }) { shared.append(.wrongURL) }
-        if parameters.contains(where: { $0.place != .path }) {
+        if parameters.contains(where: { $0.location == .path }) { shared.append(.wrongURL) }
+        if parameters.contains(where: { $0.location != .path }) {
             shared += [.malformedParameters, .tooManyParameters, .unfitName]
         }
-        if parameters.contains(where: { [.anywhere, .multipart].contains($0.place) }) {
+        if parameters.contains(where: { [.anywhere, .multipart].contains($0.location) }) {
             shared += [.malformedMultipart, .bodyTooLarge, .bodyIncomplete]
-            if !parameters.contains(where: { $0.place == .multipart }) { shared.append(.malformedJSON) }
+            if !parameters.contains(where: { $0.location == .multipart }) { shared.append(.malformedJSON) }
             if parameters.contains(where: \.isRequired) { shared.append(.parametersMissing) }
         }
         if let body {

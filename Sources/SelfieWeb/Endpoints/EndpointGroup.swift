@@ -27,7 +27,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
     typealias Handler = @Sendable (Group) -> @Sendable (Request, ServiceRequestContext) async throws -> Response
     typealias SessionHandler = @Sendable (Group) -> @Sendable (Request, SessionRequestContext) async throws -> Response
 
-    /// Who may call, and the handler.
+    /// The authentication, and the handler.
     enum Access: Sendable {
         case `public`(Handler)
         case basic(Handler)
@@ -97,7 +97,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
     }
 }
 
-/// What stands before the handlers of endpoints, by their authentication.
+/// The middlewares of endpoints, by their authentication.
 struct EndpointGuards {
     let basic: BasicMiddleware
     let token: TokenMiddleware
@@ -146,7 +146,7 @@ extension HandledEndpoint {
     fileprivate func described<Context: ConnectionContext & SendableMetatype>(
         _ handler: @escaping @Sendable (Request, Context) async throws -> Response
     ) -> @concurrent @Sendable (Request, Context) async throws -> Response {
-        let required = description.parameters.filter { $0.isRequired && [.anywhere, .query].contains($0.place) }
+        let required = description.parameters.filter { $0.isRequired && [.anywhere, .query].contains($0.location) }
         let names = ParameterNames(all: description.parameters.map(\.name), required: required.map(\.name))
         return { request, context in
             var context = context

@@ -10,7 +10,7 @@ extension Endpoint.Parameter {
         example: "Ada Lovelace",
         mayBeBlank: false
     )
-    /// The same for a call that takes two names in its place.
+    /// The same for a call that takes two names instead.
     static let fullNameOrNames = Self(
         "full_name",
         text,
@@ -263,7 +263,7 @@ extension Endpoint.Parameter {
     init(
         _ name: String,
         _ kind: Kind,
-        in place: Place = .anywhere,
+        in location: Location = .anywhere,
         _ summary: String,
         example: String,
         isRequired: Bool = true,
@@ -272,10 +272,10 @@ extension Endpoint.Parameter {
         valid: String? = nil
     ) {
         // Another path has no such call.
-        let rules: [ValidationError.Reason] = (mayBeBlank ? [] : [.blank]) + (place == .path ? [] : kind.rules)
+        let rules: [ValidationError.Reason] = (mayBeBlank ? [] : [.blank]) + (location == .path ? [] : kind.rules)
         self.init(
             name: name,
-            place: place,
+            location: location,
             isRequired: isRequired,
             kind: kind,
             summary: summary,

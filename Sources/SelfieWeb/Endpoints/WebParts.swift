@@ -6,7 +6,7 @@ import SelfieAccounts
 package import SelfieCore
 package import Traces
 
-/// What the endpoints share.
+/// The shared parts of the endpoints.
 ///
 /// It is a class, because each request would copy a value of this size.
 package final class WebParts: Sendable {
@@ -41,7 +41,7 @@ package final class WebParts: Sendable {
     ///   - metrics: Counts requests and refusals.
     ///   - tracer: Takes traces over and passes them on.
     ///   - now: The time for tokens and URLs.
-    ///   - logger: Gets a warning about requests that seem to come through a proxy that is not set.
+    ///   - logger: Logs a warning about requests that seem to come through an unknown proxy.
     package init(
         settings: WebSettings,
         endpoints: [Endpoint],

@@ -1,7 +1,7 @@
 package import Budgets
 package import ObjectStore
 
-/// What clients share in a process, with the limits for all and for one.
+/// The permits that clients share in a process, with the limits for all and for one.
 ///
 /// The holders are users by their ids, if nothing else is said.
 package struct WebPermits: Sendable {
@@ -20,7 +20,7 @@ package struct WebPermits: Sendable {
     package var listStreams = Permits<Int>("LISTS_STREAMED", per: "USER", PermitLimits(total: 128, perHolder: 32))
     /// The bytes of cached lists, those included that are still being sent.
     ///
-    /// A user has room for the longest list that is cached, and for the one that takes its place.
+    /// A user has room for the longest list that is cached, and for the one that replaces it.
     package var cachedLists = Permits<Int>("MEMORY", per: "USER", PermitLimits(total: 48 << 20, perHolder: 12 << 20))
     /// The bytes of answers about records, changes, members and batches: while they are made, and until the socket has taken
     /// their last byte.

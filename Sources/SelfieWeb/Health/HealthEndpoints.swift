@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 
-/// What platforms ask: whether the process lives, and whether it can do its work.
+/// Health checks: whether the process runs, and whether it can serve requests.
 struct HealthEndpoints: EndpointGroup {
     private let parts: WebParts
 

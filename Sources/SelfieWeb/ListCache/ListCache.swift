@@ -45,7 +45,7 @@ final class ListCache: Sendable {
         }
     }
 
-    /// Caches a whole list in place of the user's last one.
+    /// Caches a whole list, and replaces the user's last one.
     func insert(_ list: CachedList) {
         state.withLock { state in
             if state.entries.updateValue(Entry(list: list), forKey: list.library.userID) == nil {
@@ -54,7 +54,7 @@ final class ListCache: Sendable {
         }
     }
 
-    /// Reserves memory for a piece of a list, if need be in place of others' lists.
+    /// Reserves memory for a piece of a list; if need be, it drops lists of others.
     ///
     /// - Returns: Whether there was some.
     func reserve(_ bytes: Int, for permit: Permit<Int>) -> Bool {
@@ -63,13 +63,13 @@ final class ListCache: Sendable {
                 try permit.grow(by: bytes)
                 return true
             } catch {
-                // Nothing makes room for a user who has as much as one may have.
+                // A user at their own limit gets no more, whatever is dropped.
                 guard case .everyone = error, removeOne() else { return false }
             }
         }
     }
 
-    /// The memory of a list of a user's, none of which is reserved yet.
+    /// The memory of a user's list, of which nothing is reserved yet.
     func permit(for userID: Int) -> Permit<Int> { memory.none(for: userID) }
 
     /// Removes a list that was not used lately.

@@ -6,7 +6,7 @@ import SelfieAccounts
 import SelfieCore
 import SelfieRecords
 
-/// The members from whom a user wants no records.
+/// The members that a user has blocked.
 struct BlockEndpoints: EndpointGroup {
     private let parts: WebParts
 
@@ -60,7 +60,7 @@ struct BlockEndpoints: EndpointGroup {
         example: ["blocks": [.string(Endpoint.Answer.Member.memberID)]]
     )
 
-    /// What a thousand ids take.
+    /// The bytes of a thousand ids.
     private static let maxListBytes = 64 << 10
 
     static let blocked = "Member blocked"

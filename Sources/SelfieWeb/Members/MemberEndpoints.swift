@@ -67,7 +67,7 @@ struct MemberEndpoints: EndpointGroup {
         return response(profile, at: date, to: request, of: session)
     }
 
-    /// The free fields as they are kept, with as much again for escapes, white space and the rest.
+    /// The free fields as they are stored, with as much again for escapes, white space and the rest.
     static let maxBodyBytes = 32 * 1024
 
     private func response(_ profile: Profile, at date: Date, to request: Request, of session: Session) -> Response {

@@ -11,7 +11,7 @@ struct MemberWriter {
     let date: Date
     /// Scheme, host and port of pictures' URLs.
     let origin: String
-    /// Who gets the URLs.
+    /// The reader of the URLs.
     let reader: PhotoReader
 
     init(_ parts: WebParts, at date: Date, for request: HTTPRequest, of session: Session) {

@@ -2,7 +2,7 @@ import JSON
 import SelfieAccounts
 
 extension Endpoint.JSONBodyDescription {
-    /// What a user changes about the profile.
+    /// A user's change of the profile.
     static let profileChange = Self(
         "The changes.",
         schema: [

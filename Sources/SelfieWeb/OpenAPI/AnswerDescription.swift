@@ -5,7 +5,7 @@ import OrderedCollections
 import SelfieAccounts
 import SelfiePhotos
 
-/// What a call answers with a status, as OpenAPI has it: the answer to a valid request, its refusals, or both.
+/// A call's responses with one status, as OpenAPI has it: the answer to a valid request, refusals, or both.
 struct AnswerDescription {
     let answer: Endpoint.Answer?
     let refusals: [ServiceError]
@@ -147,7 +147,7 @@ extension ServiceError {
 }
 
 extension Endpoint.Answer.Body {
-    /// What a JSON body is, and one as an example; nil for other bodies.
+    /// A JSON body's schema and an example; nil for other bodies.
     var schemaAndExample: (schema: JSONValue, example: JSONValue)? {
         switch self {
         case .none, .photoBytes, .file, .page: nil

@@ -126,7 +126,7 @@ struct CollectionDescription {
 }
 
 extension Endpoint.Answer {
-    /// The same answer, whose example has a collection's own sample in place of the general one.
+    /// The same answer, whose example has a collection's own sample instead of the general one.
     fileprivate func with(_ example: JSONValue, insteadOf general: JSONValue) -> Endpoint.Answer {
         guard case .json(let schema, let whole) = body else { return self }
         let own = Body.json(schema: schema, example: whole.replacing(general, with: example))
@@ -135,7 +135,7 @@ extension Endpoint.Answer {
 }
 
 extension JSONValue {
-    /// The same with another value in the place of one, wherever that is.
+    /// The same, with each occurrence of a value replaced.
     fileprivate func replacing(_ old: JSONValue, with new: JSONValue) -> JSONValue {
         if self == old { return new }
         return switch self {

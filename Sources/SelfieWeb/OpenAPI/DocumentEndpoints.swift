@@ -46,7 +46,7 @@ struct DocumentEndpoints: EndpointGroup {
         document = DocumentCache { [parts] schema in
             var json = JSONWriter(capacity: 512 * 1024)
             let collections = schema.collections.flatMap { CollectionDescription(of: $0, in: schema).endpoints }
-            // Nobody can send to an inbox where there is none.
+            // Without an inbox, no member can send to one.
             let inbox = schema.collections.contains { $0.access == .inbox } ? [] : RecordEndpoints.inbox
             let hidden = Set(inbox.map(\.description.name))
             let open = parts.endpoints.filter { !hidden.contains($0.name) }

@@ -69,7 +69,7 @@ struct Operation {
             + (endpoint.authentication.isForOwnPages ? [ownPageHeader] : [])
     }
 
-    /// What browsers send, and other clients can't do without.
+    /// A header that browsers send, and that other clients must send, too.
     private var ownPageHeader: JSONValue {
         [
             "name": "Sec-Fetch-Site", "in": "header", "required": .boolean(endpoint.method != .get),
@@ -82,15 +82,15 @@ struct Operation {
     }
 
     private func parameter(_ parameter: Endpoint.Parameter) -> JSONValue? {
-        let place: String
-        switch parameter.place {
-        case .path: place = "path"
-        case .query: place = "query"
-        case .anywhere where !hasBody: place = "query"
+        let location: String
+        switch parameter.location {
+        case .path: location = "path"
+        case .query: location = "query"
+        case .anywhere where !hasBody: location = "query"
         case .anywhere, .multipart, .fileName: return nil
         }
         return [
-            "name": .string(parameter.name), "in": .string(place),
+            "name": .string(parameter.name), "in": .string(location),
             "required": .boolean(parameter.isRequired),
             "description": .string(parameter.summary),
             "schema": parameter.schema(settings),
@@ -106,9 +106,9 @@ struct Operation {
             ]
         }
         guard hasBody else { return nil }
-        let shown = endpoint.parameters.filter { [.anywhere, .multipart].contains($0.place) }
+        let shown = endpoint.parameters.filter { [.anywhere, .multipart].contains($0.location) }
         guard !shown.isEmpty else { return nil }
-        let hasFile = shown.contains { $0.place == .multipart }
+        let hasFile = shown.contains { $0.location == .multipart }
         let types = hasFile ? [] : [Self.json, "application/x-www-form-urlencoded"]
         return [
             "required": .boolean(shown.contains(where: \.isRequired)),
@@ -167,7 +167,7 @@ struct Operation {
 }
 
 extension RateLimitName {
-    /// What is counted.
+    /// The counted actions.
     fileprivate var counted: String {
         switch self {
         case .signInPerAccount: "wrong passwords for an account"

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// What every browser asks for, whatever is shown.
+/// Files that every browser requests.
 struct PageEndpoints: EndpointGroup {
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// What a page of ours may do in a browser.
+/// The rules for the service's pages in a browser.
 ///
 /// Source: W3C, "Content Security Policy Level 3".
 enum PagePolicy {

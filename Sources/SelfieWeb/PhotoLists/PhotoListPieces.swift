@@ -16,7 +16,7 @@ struct PhotoListPieces {
     private(set) var hasEnded = false
     private var writtenCount = 0
     private var madeBytes = 0
-    /// Whether every photo that was selected was there when it was read.
+    /// Whether every selected photo still existed when it was read.
     private(set) var hasAllPhotos = true
 
     /// The most rows that are read with one statement.

@@ -20,10 +20,10 @@ struct PhotoURLDay {
     let series: Int
     /// Makes the signatures for that end.
     let authenticator: MessageAuthenticator
-    /// What the URLs are made for; nil for those that a photo's owner gets of it.
+    /// The scope of the URLs; nil for the photo's owner.
     var scope: PhotoScope?
 
-    /// What is signed behind a photo's id, which holds no NUL.
+    /// The text that is signed after a photo's id, which contains no NUL.
     ///
     /// It is nothing for the first series without a scope, so that URLs of versions before 0.11 still work.
     static func signedText(ofSeries series: Int, for scope: PhotoScope?) -> [UInt8] {

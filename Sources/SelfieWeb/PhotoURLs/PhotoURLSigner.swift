@@ -7,7 +7,7 @@ import Synchronization
 
 /// Signs the URLs of photos, and checks them.
 ///
-/// A URL ends by itself, a day after the end of the day (UTC) on which it was made: it works for 24 to 48 hours. All URLs of
+/// A URL expires a day after the end of the day (UTC) on which it was made. So it works for 24 to 48 hours. All URLs of
 /// a photo of one day are the same, so that clients can cache the photo. Each user has a series of URLs; a new series ends
 /// those of the others.
 struct PhotoURLSigner: Sendable {
@@ -45,7 +45,7 @@ struct PhotoURLSigner: Sendable {
         ///
         /// It works only if that is the user's present one.
         let series: Int
-        /// What it was made for; nil for its owner.
+        /// Its scope; nil for its owner.
         let scope: PhotoScope?
     }
 
@@ -60,7 +60,7 @@ struct PhotoURLSigner: Sendable {
     ) -> CheckedURL? {
         let named = scope.flatMap { PhotoScope($0) }
         if scope != nil, named == nil { return nil }
-        // Only the spelling that was handed out is accepted, not others of the same number or bytes.
+        // Only the issued spelling is accepted, not others of the same number or bytes.
         guard let end = Self.number(expires), let series = Self.number(series ?? "0"), !randomID.utf8.contains(0) else {
             return nil
         }

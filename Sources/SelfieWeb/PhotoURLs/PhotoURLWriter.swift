@@ -4,11 +4,11 @@ import Secrets
 
 /// Writes URLs of photos.
 ///
-/// What is the same in all URLs of a day is made once.
+/// The parts that are the same in all URLs of a day are made once.
 struct PhotoURLWriter {
     private let prefix: [UInt8]
     private let infix: [UInt8]
-    /// What is signed behind a photo's id.
+    /// The text that is signed after a photo's id.
     private let suffix: [UInt8]
     private let authenticator: MessageAuthenticator
 
@@ -25,9 +25,9 @@ struct PhotoURLWriter {
 
     /// Writes a photo's URL.
     ///
-    /// It is `<origin>/photos/<id>?expires=<seconds since 1970>&signature=<43 letters of base64url>`, with
-    /// `series=<number>&` in the middle after the user has ended earlier URLs, and `for=<scope>&` where it is not for the
-    /// photo's owner.
+    /// It is `<origin>/photos/<id>?expires=<seconds since 1970>&signature=<43 letters of base64url>`. After the user
+    /// has ended earlier URLs, `series=<number>&` is in the middle. So is `for=<scope>&`, unless it is for the photo's
+    /// owner.
     func appendURL(of randomID: UnsafeRawBufferPointer, to text: inout TextBuffer) {
         prefix.withUnsafeBytes { text.append($0) }
         PercentEncoding.append(randomID, to: &text)

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Whether the service can do its work: each thing that it needs is looked at, one beside the other.
 ///
-/// What was found holds for a while, and one look is under way at most. So probes cost nothing, however many there are.
+/// The result is cached for a while, and one check runs at a time. So probes cost nothing, however many there are.
 package final class Readiness: Sendable {
     /// Something that the service needs.
     package struct Check: Sendable {
@@ -21,7 +21,7 @@ package final class Readiness: Sendable {
         }
     }
 
-    /// What was found.
+    /// The result.
     struct Finding: Sendable, Equatable {
         let name: String
         /// Why it is not ready, for the log; nil when it is.
@@ -52,7 +52,7 @@ package final class Readiness: Sendable {
 
     /// - Parameters:
     ///   - checks: What to look at.
-    ///   - logger: Gets a line when something is not ready any more, and when it is again.
+    ///   - logger: Logs when something is no longer ready, and when it is ready again.
     ///   - clock: The clock.
     package init(
         _ checks: [Check],
@@ -64,7 +64,7 @@ package final class Readiness: Sendable {
         self.clock = clock
     }
 
-    /// What was found a moment ago, or is found now.
+    /// The cached result, or a new one.
     func findings() async -> [Finding] {
         let now = clock.now
         let look = state.withLock { state -> Task<[Finding], Never>? in

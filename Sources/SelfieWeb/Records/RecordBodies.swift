@@ -72,7 +72,7 @@ struct RecordBodies: Sendable {
     /// - Parameters:
     ///   - request: The request. Its body is consumed.
     ///   - context: Its context.
-    ///   - userID: Who sends it.
+    ///   - userID: The author.
     ///   - takesMany: Whether it may be an array, of at most ``RecordLimits/maxBatchCount``.
     /// - Returns: The elements.
     /// - Throws: `ServiceError`, `TooBusy`, or what the connection throws.
@@ -104,7 +104,7 @@ struct RecordBodies: Sendable {
 }
 
 extension RecordOperation {
-    /// What a body may have, and what it may have because answers do.
+    /// The members of a body, and those that it may have because answers have them.
     private static let members: Set = ["id", "data", "readers", "writers", "expires_at"]
     private static let ignoredMembers: Set = ["collection", "owner", "version", "created_at", "updated_at", "photos"]
 

@@ -11,7 +11,7 @@ extension RecordEndpoints {
     /// The calls below `/api/records`.
     static let common = calls(
         below: "/api/records/:collection",
-        place: [.collection],
+        location: [.collection],
         suffix: "",
         note: ""
     )
@@ -19,7 +19,7 @@ extension RecordEndpoints {
     /// The same below a member, for the member's inbox.
     static let inbox = calls(
         below: "/api/members/:member/records/:collection",
-        place: [.memberID, .collection],
+        location: [.memberID, .collection],
         suffix: "InInbox",
         note: """
             The collection's access is `inbox`. Other members may only send records, and delete the ones they sent. \
@@ -34,11 +34,11 @@ extension RecordEndpoints {
 
     private static func calls(
         below path: String,
-        place: [Endpoint.Parameter],
+        location: [Endpoint.Parameter],
         suffix: String,
         note: String
     ) -> [HandledEndpoint<Self>] {
-        let record = place + [.recordID]
+        let record = location + [.recordID]
         let place404: [ServiceError] =
             [.tokenExpired, .collectionNotFound] + (suffix.isEmpty ? [] : [.memberNotFound])
         let one404 = place404 + [.recordNotFound, .recordForbidden]
@@ -53,7 +53,7 @@ extension RecordEndpoints {
                 .token(handleList),
                 "List the records\(inWords)",
                 details: details("The records that the user may read, page by page. A page ends at about 1 MiB."),
-                takes: place + [.where, .recordIDs, .recordOrder, .recordAfter, .recordLimit, .include],
+                takes: location + [.where, .recordIDs, .recordOrder, .recordAfter, .recordLimit, .include],
                 answers: [.ok("A page.", RecordJSON.page)],
                 refuses: place404 + [.indexMissing, .includeInvalid, .recordIDInvalid]
             ),
@@ -66,7 +66,7 @@ extension RecordEndpoints {
                 "Create one record or many\(inWords)",
                 details: details("Either all records of an array are stored, or none. \(inheritedReaders)"),
                 limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
-                takes: place,
+                takes: location,
                 sends: Body(
                     "A record, or an array of up to \(RecordLimits.maxBatchCount).",
                     schema: ["anyOf": [RecordJSON.new, RecordJSON.many(RecordJSON.new)]],
@@ -88,7 +88,7 @@ extension RecordEndpoints {
                     "Each element has an `id`, and is a merge patch (RFC 7396) of `data`. All are changed, or none."
                 ),
                 limitedBy: [.recordWritesPerUser, .inboxSendsPerUser],
-                takes: place,
+                takes: location,
                 sends: Body(
                     "Up to \(RecordLimits.maxBatchCount) changes.",
                     schema: RecordJSON.many(RecordJSON.change(isOfMany: true)),
@@ -106,7 +106,7 @@ extension RecordEndpoints {
                 "Delete many records\(inWords)",
                 details: details("All are deleted, or none."),
                 limitedBy: [.recordWritesPerUser],
-                takes: place + [.deletedIDs],
+                takes: location + [.deletedIDs],
                 answers: [.ok("How many were deleted.", RecordJSON.deleted)],
                 refuses: one404 + [.recordIDInvalid, .recordReferredTo, .parametersMissing]
             ),

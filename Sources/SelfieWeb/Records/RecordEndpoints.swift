@@ -45,10 +45,10 @@ struct RecordEndpoints: EndpointGroup {
         let query = try RecordQuery(request, context: context)
         let count = min(query.limit, query.ids?.count ?? query.limit) * (1 + query.include.count)
         let memory = try AnswerMemory(RecordBodies.pageBytes(count), of: answers, for: session, context)
-        let place = try place(context)
+        let location = try location(context)
         let search = query.conditions.count > 1 ? try searches.acquire(for: session.userID) : nil
         defer { withExtendedLifetime(search) {} }
-        let page = try await readRecords.page(query, in: place, by: session.userID)
+        let page = try await readRecords.page(query, in: location, by: session.userID)
         let writer = writer(for: request, session)
         let response = try Response.json(within: memory) { json in
             json.nested("records") { $0.array(page.records) { writer.write($1, to: &$0) } }
@@ -61,9 +61,9 @@ struct RecordEndpoints: EndpointGroup {
     @Sendable
     func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        let place = try place(context)
+        let location = try location(context)
         let memory = try AnswerMemory(RecordBodies.maxRecordAnswerBytes, of: answers, for: session, context)
-        let record = try await readRecords.record(try id(context), in: place, by: session.userID)
+        let record = try await readRecords.record(try id(context), in: location, by: session.userID)
         // The URLs of photos change each day.
         if record.photos.isEmpty, Preconditions(tag: record.tag).outcome(request.headers) == .notModified {
             return Response(status: .notModified, headers: [.eTag: record.tag.quoted]).revalidated()
@@ -76,13 +76,20 @@ struct RecordEndpoints: EndpointGroup {
     @Sendable
     func handleCreate(request: Request, context: SessionRequestContext) async throws -> Response {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        let place = try place(context)
+        let location = try location(context)
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
         return try await offEventLoop {
             let operations = try await elements.map { try RecordOperation(.create, $0, id: nil, condition: .none) }
             let bytes = elements.areMany ? AnswerMemory.bufferBytes(elements.answerBytes) : elements.answerBytes
             let memory = try memory(bytes, session, context)
-            let records = try await write(operations, in: place, session, request, context, areMany: elements.areMany)
+            let records = try await write(
+                operations,
+                in: location,
+                session,
+                request,
+                context,
+                areMany: elements.areMany
+            )
             guard elements.areMany else { return try response(records[0], to: request, session, within: memory) }
             return try response(records, to: request, session, within: memory)
         }
@@ -104,13 +111,13 @@ struct RecordEndpoints: EndpointGroup {
         _ context: SessionRequestContext
     ) async throws -> Response {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        let (place, id) = (try place(context), try id(context))
+        let (location, id) = (try location(context), try id(context))
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: false)
         let condition = try RecordOperation.Condition(request.headers)
         return try await offEventLoop {
             let operations = try await elements.map { try RecordOperation(action, $0, id: id, condition: condition) }
             let memory = try memory(RecordBodies.maxRecordAnswerBytes, session, context)
-            let records = try await write(operations, in: place, session, request, context, areMany: false)
+            let records = try await write(operations, in: location, session, request, context, areMany: false)
             return try response(records[0], to: request, session, within: memory)
         }
     }
@@ -118,17 +125,21 @@ struct RecordEndpoints: EndpointGroup {
     @Sendable
     func handlePatchMany(request: Request, context: SessionRequestContext) async throws -> Response {
         let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        let place = try place(context)
+        let location = try location(context)
         let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
         guard elements.areMany else { throw RecordBodyError("the body", "must be an array").refusal }
         return try await offEventLoop {
             let operations = try await elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
             // It answers with whole records, however little of them was sent.
-            let stored = try await readRecords.byteCount(of: operations.compactMap(\.id), in: place, by: session.userID)
+            let stored = try await readRecords.byteCount(
+                of: operations.compactMap(\.id),
+                in: location,
+                by: session.userID
+            )
             let most = operations.count * RecordBodies.maxRecordAnswerBytes
             let bytes = AnswerMemory.bufferBytes(min(most, stored + elements.answerBytes))
             let memory = try memory(bytes, session, context)
-            let records = try await write(operations, in: place, session, request, context, areMany: true)
+            let records = try await write(operations, in: location, session, request, context, areMany: true)
             return try response(records, to: request, session, within: memory)
         }
     }
@@ -141,9 +152,9 @@ struct RecordEndpoints: EndpointGroup {
             id: try id(context),
             condition: try RecordOperation.Condition(request.headers)
         )
-        let place = try place(context)
+        let location = try location(context)
         _ = try await offEventLoop {
-            try await write([operation], in: place, session, request, context, areMany: false)
+            try await write([operation], in: location, session, request, context, areMany: false)
         }
         return Self.deleted(1)
     }
@@ -155,16 +166,16 @@ struct RecordEndpoints: EndpointGroup {
         let ids = try parameters.list(.deletedIDs, max: RecordLimits.maxBatchCount)
         guard let ids else { throw parameters.missing() }
         let operations = ids.map { RecordOperation(.delete, id: $0) }
-        let place = try place(context)
+        let location = try location(context)
         _ = try await offEventLoop {
-            try await write(operations, in: place, session, request, context, areMany: true)
+            try await write(operations, in: location, session, request, context, areMany: true)
         }
         return Self.deleted(ids.count)
     }
 
     private func write(
         _ operations: [RecordOperation],
-        in place: RecordPlace,
+        in location: RecordLocation,
         _ session: Session,
         _ request: Request,
         _ context: SessionRequestContext,
@@ -173,7 +184,7 @@ struct RecordEndpoints: EndpointGroup {
         do {
             return try await writeRecords(
                 operations,
-                in: place,
+                in: location,
                 by: session,
                 from: sources.source(of: request, context: context)
             )
@@ -194,16 +205,16 @@ struct RecordEndpoints: EndpointGroup {
         try AnswerMemory(maxBytes, of: answers, for: session, context, tellsOfChange: true)
     }
 
-    private func place(_ context: SessionRequestContext) throws(ServiceError) -> RecordPlace {
+    private func location(_ context: SessionRequestContext) throws(ServiceError) -> RecordLocation {
         guard let collection = Self.segment(.collection, context), !collection.utf8.contains(0) else {
             throw .collectionNotFound
         }
         guard context.parameters.get(Endpoint.Parameter.memberID.name) != nil else {
-            return RecordPlace(collection: collection, inboxOf: nil)
+            return RecordLocation(collection: collection, inboxOf: nil)
         }
         // Without its name, the inbox would be the caller's own.
         guard let member = Self.segment(.memberID, context) else { throw .memberNotFound }
-        return RecordPlace(collection: collection, inboxOf: member)
+        return RecordLocation(collection: collection, inboxOf: member)
     }
 
     private func id(_ context: SessionRequestContext) throws(ServiceError) -> String {

@@ -11,7 +11,7 @@ enum RecordJSON {
     private static let time: JSONValue = ["type": "string", "format": "date-time"]
     private static let timeOrNull: JSONValue = ["type": ["string", "null"], "format": "date-time"]
 
-    /// What `data` may be in any collection.
+    /// The schema of `data` in any collection.
     static let anyData: JSONValue = ["type": "object"]
     private static let dataExample: JSONValue = ["address": "12 Rose Street", "comment": "nice garden"]
 

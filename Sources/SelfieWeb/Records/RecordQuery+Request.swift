@@ -13,7 +13,7 @@ extension RecordQuery {
         let parameters = try RequestParameters.readQuery(of: request, context: context)
         let ids = try parameters.list(.recordIDs, max: RecordLimits.maxPageCount)
         let conditions = try Self.conditions(parameters)
-        // A list of ids has no place for conditions: what is not wanted need not be named.
+        // A list of ids takes no conditions: a client leaves out the ids that it does not want.
         if ids != nil, !conditions.isEmpty {
             throw ServiceError(.invalid, of: Endpoint.Parameter.recordIDs.name, valid: "not together with where")
         }

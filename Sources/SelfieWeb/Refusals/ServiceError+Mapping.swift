@@ -12,7 +12,7 @@ import SelfieAccounts
 import SelfiePhotos
 import SelfieRecords
 
-/// The one place that knows which status and text an error of the other modules has.
+/// Only this extension knows which status and text an error of the other modules has.
 extension ServiceError {
     /// Maps an error of any layer.
     ///
@@ -92,7 +92,7 @@ extension ServiceError {
             }
     }
 
-    /// Tells the limit, and when to try again.
+    /// The response's headers state the limit, and when to try again.
     ///
     /// Source of the `RateLimit` fields: draft-ietf-httpapi-ratelimit-headers-06, the last version with separate
     /// fields. Its section 5 forbids a Retry-After below `RateLimit-Reset`.
@@ -119,7 +119,7 @@ extension ServiceError {
         )
     }
 
-    /// The value of a parameter breaks a rule; `valid` says in a few words what would not.
+    /// The value of a parameter breaks a rule; `valid` describes valid values in a few words.
     init(_ reason: ValidationError.Reason, of name: String, valid: String? = nil) {
         // A name that there is no rule for is the client's own, and no part of a code.
         let code = reason == .unknown ? "field_unknown" : "\(name)_\(reason.code)"

@@ -6,7 +6,7 @@ import JSON
 /// A refusal that a client sees, with the contract's status and text.
 package struct ServiceError: Error, Equatable {
     package let status: HTTPResponse.Status
-    /// What the refusal is for, in a word that never changes, for programs.
+    /// The reason of the refusal, as a word that never changes, for programs.
     package let code: String
     package let message: String
     var headers: HTTPFields = [:]

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What handlers learn about a request, for its line in the log.
+/// Facts about a request from its handlers, for its line in the log.
 final class RequestNotes: Sendable {
     struct Contents: Sendable {
         var userID: Int?

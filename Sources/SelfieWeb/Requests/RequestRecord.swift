@@ -17,7 +17,7 @@ final class RequestRecord: Sendable {
     private let span: RecordedSpan?
     private let hasEnded = Atomic(false)
 
-    /// What the router calls a path that it does not have.
+    /// The router's name for an unknown path.
     private static let noEndpoint = "NotFound"
 
     init(

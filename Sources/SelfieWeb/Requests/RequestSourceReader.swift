@@ -13,7 +13,7 @@ final class RequestSourceReader: Sendable {
 
     /// - Parameters:
     ///   - trustedProxies: The number of trusted proxies that a request passes; nil when it is not set.
-    ///   - logger: Gets a warning about requests that seem to come through a proxy that is not set.
+    ///   - logger: Logs a warning about requests that seem to come through an unknown proxy.
     init(trustedProxies: Int?, logger: Logger) {
         addresses = ClientAddressReader(trustedProxies: trustedProxies ?? 0)
         self.logger = logger

@@ -70,7 +70,7 @@ struct RoleEndpoints: EndpointGroup {
     private static let added = "Role added"
     private static let removed = "Role removed"
     private static let usualLimit = 50
-    /// What a member takes of an answer, with the longest names.
+    /// The bytes of a member in an answer, with the longest names.
     private static let maxMemberBytes = 4 << 10
 
     private static let memberSchema: JSONValue = [

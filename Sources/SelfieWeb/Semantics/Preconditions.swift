@@ -8,7 +8,7 @@ struct Preconditions {
     /// In seconds since 1970; nil when it is not known.
     var lastModified: time_t?
 
-    /// What becomes of a request that only reads.
+    /// The result for a request that only reads.
     enum Outcome: Equatable {
         case proceed
         /// The client has the answer already: 304.

@@ -43,7 +43,7 @@ struct SessionEndpoints: EndpointGroup {
         message: "There is no such session"
     )
     static let sessionEnded = "Session ended"
-    /// What a hundred sessions with the longest labels take.
+    /// The bytes of a hundred sessions with the longest labels.
     private static let maxListBytes = 128 << 10
 
     init(_ parts: WebParts) { self.parts = parts }

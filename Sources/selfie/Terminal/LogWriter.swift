@@ -3,7 +3,7 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Writes lines to a descriptor on a thread of its own, so that code that logs never waits for a pipe, a terminal or a disk.
+/// Writes lines to a descriptor on a thread of its own, so that logging never waits for a pipe, a terminal or a disk.
 ///
 /// Lines wait in memory. Those that do not fit are dropped. A later line says how many.
 final class LogWriter: Sendable {
@@ -46,7 +46,7 @@ final class LogWriter: Sendable {
         if !hasThread { state.withLock { $0.writesAtOnce = true } }
     }
 
-    /// Hands a line over, or counts it as lost.
+    /// Queues a line, or counts it as lost.
     ///
     /// - Parameter line: A line with its end.
     func write(_ line: [UInt8]) {

@@ -47,7 +47,7 @@ struct ChangePageTests {
         }
     }
 
-    @Test("What was created, changed and deleted since comes once each, at its last place")
+    @Test("What was created, changed and deleted since comes once each, at its last position")
     func kinds() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -121,7 +121,7 @@ struct ChangePageTests {
             // Whatever others wrote meanwhile is behind the cursor.
             let cursor = try #require(ChangeCursor(rest.cursor))
             let sum = try await service.count("SELECT sum(seq)::bigint AS count FROM streams WHERE seq > 0")
-            #expect(cursor.places.values.map(\.number).reduce(0, +) == sum)
+            #expect(cursor.positions.values.map(\.number).reduce(0, +) == sum)
             let other = try await service.changes("?since=\(rest.cursor)", as: ada)
             #expect(other.status == 410 && other.code == "changes_collections")
             for (query, code) in [

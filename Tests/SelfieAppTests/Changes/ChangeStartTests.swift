@@ -19,11 +19,15 @@ struct ChangeStartTests {
         cursors = try cursors.map { text in
             let cursor = try #require(ChangeCursor(text))
             var aged = ChangeCursor(epoch: aged(cursor.epoch), filter: cursor.filter)
-            for (stream, place) in cursor.places {
+            for (stream, position) in cursor.positions {
                 // As if it had begun where it is now.
-                aged.move(stream, to: place.number, end: StreamEnd(number: place.number, postgresStart: 0))
-                let start = place.end.postgresStart - dayMicroseconds
-                aged.move(stream, to: place.number, end: StreamEnd(number: place.end.number, postgresStart: start))
+                aged.move(stream, to: position.number, end: StreamEnd(number: position.number, postgresStart: 0))
+                let start = position.end.postgresStart - dayMicroseconds
+                aged.move(
+                    stream,
+                    to: position.number,
+                    end: StreamEnd(number: position.end.number, postgresStart: start)
+                )
             }
             return aged.text
         }
@@ -104,15 +108,15 @@ struct ChangeStartTests {
             // Clients of the first copy, which lived under a start that the second one does not know.
             let known = try #require(ChangeCursor(cursors[0]))
             var unknown = ChangeCursor(epoch: known.epoch, filter: nil)
-            for (stream, place) in known.places where place.number > 1 {
-                unknown.move(stream, to: 2, end: StreamEnd(number: 2, postgresStart: place.end.postgresStart + 1))
+            for (stream, position) in known.positions where position.number > 1 {
+                unknown.move(stream, to: 2, end: StreamEnd(number: 2, postgresStart: position.end.postgresStart + 1))
             }
             #expect(try await service.changes("?since=\(unknown.text)", as: ada).code == "changes_database")
             #expect(try await service.changes("?since=\(cursors[0])", as: ada).status == 200)
         }
     }
 
-    @Test("Who has passed a place to which a change comes back begins again")
+    @Test("Who has passed a position to which a change comes back begins again")
     func comesBack() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -156,8 +160,8 @@ struct ChangeStartTests {
             #expect(listener.news == ChangeListener.News())
             // It has read before PostgreSQL was started.
             var earlier = ChangeCursor(epoch: Self.aged(batch.end.epoch), filter: nil)
-            for stream in batch.end.places.keys { earlier.takePlace(in: stream, of: batch.end) }
-            listener.place = ChangeBatch(
+            for stream in batch.end.positions.keys { earlier.takePosition(in: stream, of: batch.end) }
+            listener.position = ChangeBatch(
                 changes: [],
                 from: earlier,
                 to: earlier,

@@ -14,7 +14,7 @@ struct SharedReadingTests {
         let store: ChangeStore
         let listener: ChangeListener
         let stream: Int
-        var place: ChangeCursor.Place
+        var position: ChangeCursor.Position
 
         init(_ service: TestService, _ member: TestMember) async throws {
             store = FollowChanges(postgres: service.postgres).store
@@ -22,20 +22,20 @@ struct SharedReadingTests {
             let reader = ChangeReader(userID: member.userID, sessionID: session.id)
             listener = ChangeListener(reader)
             let batch = try await store.read(ChangeQuery(collections: nil), from: .beginning, by: reader)
-            listener.place = batch.place
+            listener.position = batch.position
             stream = try await service.count("SELECT id AS count FROM streams WHERE user_id = \(member.userID)")
-            place = try #require(batch.end.places[stream])
+            position = try #require(batch.end.positions[stream])
         }
 
         func compare() async throws -> ChangeComparison {
-            try await store.compare([stream: place], of: [listener])
+            try await store.compare([stream: position], of: [listener])
         }
 
         /// Reads the next changes, and moves on.
         mutating func next() async throws -> [Change] {
             let found = try await compare()
             let read = try #require(found.streams[stream])
-            place = ChangeCursor.Place(number: read.reached, end: read.end, begun: nil)
+            position = ChangeCursor.Position(number: read.reached, end: read.end, begun: nil)
             return found.changes[stream] ?? []
         }
     }
@@ -50,7 +50,7 @@ struct SharedReadingTests {
         }
     }
 
-    @Test("They give the changes of a stream after a place, as its user sees them")
+    @Test("They give the changes of a stream after a position, as its user sees them")
     func changes() async throws {
         try await Self.withReader { service, owner, ada, start in
             var reader = start
@@ -72,7 +72,7 @@ struct SharedReadingTests {
             )
             let ended = try await reader.next()
             #expect(ended.map(\.id) == ["first", "t"] && ended.allSatisfy { $0.content == nil })
-            #expect(ended.map(\.isGone) == [true, false])
+            #expect(ended.map(\.isDeleted) == [true, false])
         }
     }
 
@@ -81,18 +81,18 @@ struct SharedReadingTests {
         try await Self.withReader { service, owner, ada, reader in
             let postgres = service.postgres
             #expect(try await reader.compare().outdatedReaders.isEmpty)
-            let (end, start) = (reader.place.end, reader.place.end.postgresStart)
+            let (end, start) = (reader.position.end, reader.position.end.postgresStart)
             for lost in [
                 StreamEnd(number: 1_000, postgresStart: start), StreamEnd(number: end.number, postgresStart: 1),
             ] {
                 var other = reader
-                other.place = ChangeCursor.Place(number: lost.number, end: lost, begun: nil)
+                other.position = ChangeCursor.Position(number: lost.number, end: lost, begun: nil)
                 #expect(try await other.compare().streams[reader.stream]?.isLost == true)
             }
             #expect(try await reader.compare().streams[reader.stream]?.isLost == false)
             try await postgres.write("UPDATE streams SET forgotten_seq = seq WHERE id = \(reader.stream)")
             #expect(try await reader.compare().streams[reader.stream]?.forgotten == end.number)
-            #expect(try await reader.store.compare([1_000_000: reader.place], of: []).streams.isEmpty)
+            #expect(try await reader.store.compare([1_000_000: reader.position], of: []).streams.isEmpty)
 
             // What a role gives, and what it gives no more.
             let changes: [PostgresQuery] = [
@@ -113,8 +113,8 @@ struct SharedReadingTests {
     @Test("A reader of another start of PostgreSQL, schema or database reads again")
     func epochs() async throws {
         try await Self.withReader { _, _, _, reader in
-            let place = try #require(reader.listener.place)
-            let epoch = place.end.epoch
+            let position = try #require(reader.listener.position)
+            let epoch = position.end.epoch
             for other in [
                 ChangeEpoch(
                     database: 1,
@@ -136,16 +136,16 @@ struct SharedReadingTests {
                 ),
             ] {
                 let cursor = ChangeCursor(epoch: other, filter: nil)
-                reader.listener.place = ChangeBatch(
+                reader.listener.position = ChangeBatch(
                     changes: [],
                     from: cursor,
                     to: cursor,
                     hasMore: false,
-                    access: place.access
+                    access: position.access
                 )
                 #expect(try await reader.compare().outdatedReaders == [reader.listener])
             }
-            reader.listener.place = place
+            reader.listener.position = position
             #expect(try await reader.compare().outdatedReaders.isEmpty)
         }
     }
@@ -162,13 +162,13 @@ struct SharedReadingTests {
                     try await service.put("houses/\(id)\(number)", as: member, #"{"data":{"address":"\#(address)"}}"#)
                 }
             }
-            let places = Dictionary(uniqueKeysWithValues: readers.map { ($0.stream, $0.place) })
-            let found = try await readers[0].store.compare(places, of: Set(readers.map(\.listener)))
+            let positions = Dictionary(uniqueKeysWithValues: readers.map { ($0.stream, $0.position) })
+            let found = try await readers[0].store.compare(positions, of: Set(readers.map(\.listener)))
             #expect(found.outdatedReaders.isEmpty && found.streams.count == 20)
             for (number, reader) in readers.enumerated() {
                 #expect(found.changes[reader.stream]?.map(\.id) == ["a\(number)"])
                 let read = try #require(found.streams[reader.stream])
-                #expect(read.reached == reader.place.number + 1 && read.end.number == reader.place.number + 2)
+                #expect(read.reached == reader.position.number + 1 && read.end.number == reader.position.number + 2)
             }
         }
     }

@@ -28,7 +28,7 @@ extension Endpoint {
     }
 
     /// The parameters of a body.
-    var bodyParameters: [Parameter] { parameters.filter { [.anywhere, .multipart].contains($0.place) } }
+    var bodyParameters: [Parameter] { parameters.filter { [.anywhere, .multipart].contains($0.location) } }
 
     /// A body with all parameters.
     ///

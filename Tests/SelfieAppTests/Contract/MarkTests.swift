@@ -58,11 +58,11 @@ struct MarkTests {
                     let path = endpoint.path.replacing(":collection", with: "houses").replacing(":member", with: "x")
                         .replacing(":role", with: "team")
                     let query = endpoint.parameters.filter {
-                        $0.place == .query && $0.isRequired || $0.name == parameter.name
+                        $0.location == .query && $0.isRequired || $0.name == parameter.name
                     }
                     .map { ($0.name, $0.name == parameter.name ? Self.marks(31) : $0.example) }
                     // What an answer must have told before is in no example of a body.
-                    let isInQuery = parameter.place == .query || parameter.kind == .id && !parameter.isRequired
+                    let isInQuery = parameter.location == .query || parameter.kind == .id && !parameter.isRequired
                     let payload =
                         isInQuery
                         ? .none : try endpoint.payload([parameter.name: Self.marks(31)], without: parameter.rival)
@@ -85,7 +85,7 @@ struct MarkTests {
     }
 
     private static func isText(_ parameter: Endpoint.Parameter) -> Bool {
-        guard [.query, .anywhere, .multipart].contains(parameter.place), !parameter.kind.isPassword else {
+        guard [.query, .anywhere, .multipart].contains(parameter.location), !parameter.kind.isPassword else {
             return false
         }
         // A photo is no text. The signature of a URL is wrong, and nothing more is told.

@@ -87,7 +87,7 @@ struct ChangeCursorTests {
             changed[Int.random(in: 0..<changed.count, using: &generator)] =
                 letters.randomElement(using: &generator) ?? "A"
             let text = String(changed.prefix(Int.random(in: 0...changed.count, using: &generator)))
-            if let cursor = ChangeCursor(text) { #expect(cursor.places.count <= 128) }
+            if let cursor = ChangeCursor(text) { #expect(cursor.positions.count <= 128) }
         }
     }
 
@@ -168,7 +168,7 @@ struct ChangeCursorTests {
             access: ChangeBatch.Access(roleStreams: [], sessionExpiry: nil)
         )
         #expect(batch.cursors.map { $0.number(in: 1) } == [3, 5, 9])
-        #expect(batch.cursors.allSatisfy { $0.places[1]?.end == Self.end(60) && $0.begun(in: 1) == 60 })
+        #expect(batch.cursors.allSatisfy { $0.positions[1]?.end == Self.end(60) && $0.begun(in: 1) == 60 })
     }
 
     @Test("Base64 for URLs is read as it is written")

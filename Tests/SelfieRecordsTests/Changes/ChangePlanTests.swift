@@ -41,8 +41,8 @@ struct ChangePlanTests {
                 let reader = ChangeReader(userID: 1, sessionID: 1)
                 let whole = ChangeStatement(ChangeQuery(collections: nil), from: .beginning, by: reader, schema: schema)
                 let end = StreamEnd(number: 1, postgresStart: 1)
-                let place = ChangeCursor.Place(number: 1, end: end, begun: nil)
-                let shared = ChangeStatement(of: [1: place], comparing: [(reader, [])], schema: schema)
+                let position = ChangeCursor.Position(number: 1, end: end, begun: nil)
+                let shared = ChangeStatement(of: [1: position], comparing: [(reader, [])], schema: schema)
                 for statement in [whole, shared] {
                     try await expectIndexes(statement.text, hasCounted: hasCounted, postgres)
                 }

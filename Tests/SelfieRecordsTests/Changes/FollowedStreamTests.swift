@@ -18,8 +18,8 @@ struct FollowedStreamTests {
         stream.next(of: 1, after: reader, for: query, at: time)?.changes.map(\.summary)
     }
 
-    @Test("Each reader gets what comes after its place, each record once, at its last place")
-    func places() {
+    @Test("Each reader gets what comes after its position, each record once, at its last position")
+    func positions() {
         var stream = Self.stream
         stream.append([.note("a", number: 11, shownSince: 11), .note("b", number: 12)], to: 12, end: .at(12))
         #expect(Self.told(stream, after: .at([1: 10])) == ["created a", "updated b"])
@@ -34,12 +34,12 @@ struct FollowedStreamTests {
         #expect(Self.told(stream, after: .at([2: 12])) == nil)
     }
 
-    @Test("A place moves to the end of what was read, and knows where the stream ends")
+    @Test("A position moves to the end of what was read, and knows where the stream ends")
     func end() throws {
         var stream = Self.stream
         stream.append([.note("a", number: 11)], to: 15, end: .at(40))
         let next = try #require(stream.next(of: 1, after: .at([1: 10]), for: ChangeQuery(collections: nil), at: Date()))
-        #expect(next.end.places[1] == ChangeCursor.Place(number: 15, end: .at(40), begun: nil))
+        #expect(next.end.positions[1] == ChangeCursor.Position(number: 15, end: .at(40), begun: nil))
         #expect(next.start.number(in: 1) == 10 && !next.hasMore)
     }
 
@@ -50,7 +50,7 @@ struct FollowedStreamTests {
         let (two, others) = (ChangeQuery(collections: nil, limit: 2), ChangeQuery(collections: ["photos"]))
         let next = try #require(stream.next(of: 1, after: .at([1: 10]), for: two, at: Date()))
         #expect(next.changes.map(\.id) == ["n11", "n12"] && next.end.number(in: 1) == 12 && next.hasMore)
-        #expect(Self.told(stream, after: next.place, two) == ["updated n13", "updated n14"])
+        #expect(Self.told(stream, after: next.position, two) == ["updated n13", "updated n14"])
         let small = ChangeQuery(collections: nil, limit: 9, maxBytes: 2_000)
         #expect(Self.told(stream, after: .at([1: 10]), small) == ["updated n11"])
         let nothing = try #require(stream.next(of: 1, after: .at([1: 10]), for: others, at: Date()))
@@ -62,7 +62,7 @@ struct FollowedStreamTests {
         var stream = Self.stream
         stream.append([.ended("a", number: 11)], to: 11, end: .at(11))
         #expect(Self.told(stream, after: .at([1: 10])) == ["deleted a"])
-        stream.append([.ended("b", number: 12, isGone: false)], to: 12, end: .at(12))
+        stream.append([.ended("b", number: 12, isDeleted: false)], to: 12, end: .at(12))
         #expect(Self.told(stream, after: .at([1: 10])) == nil)
         #expect(Self.told(stream, after: .at([1: 11])) == nil)
         #expect(Self.told(stream, after: .at([1: 12])) == [])

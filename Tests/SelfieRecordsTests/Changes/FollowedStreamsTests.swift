@@ -19,7 +19,7 @@ struct FollowedStreamsTests {
         _ streams: inout FollowedStreams
     ) -> Set<Int> {
         let batch = ChangeBatch.at(numbers, in: epoch)
-        defer { listener.place = batch }
+        defer { listener.position = batch }
         return streams.move(listener, to: batch)
     }
 
@@ -179,7 +179,7 @@ struct FollowedStreamsTests {
         var woken = Self.woken(streams.take(found, of: work))
         #expect(woken == [ada: [1]])
         let next = try Self.work(&streams)
-        #expect(next.streams[1] == ChangeCursor.Place(number: 12, end: .at(90), begun: nil))
+        #expect(next.streams[1] == ChangeCursor.Position(number: 12, end: .at(90), begun: nil))
         // The same again changes nothing: the stream is further.
         woken = Self.woken(streams.take(found, of: work))
         #expect(woken.isEmpty && streams[1]?.changes.count == 1)
@@ -241,7 +241,7 @@ struct FollowedStreamsTests {
     }
 
     @Test("All streams keep 16 MiB; beyond that, those lose what they keep that were not read just now")
-    func keptBytes() throws {
+    func cachedBytes() throws {
         let numbers = Dictionary(uniqueKeysWithValues: (1...18).map { ($0, 10) })
         var streams = Self.streams([Self.listener()], at: numbers)
         let changes: [Change] = (11...26).map { .note("n\($0)", number: $0, bytes: 65_536 - 512) }
@@ -249,10 +249,10 @@ struct FollowedStreamsTests {
             _ = streams.note(.stream(id))
             let work = try Self.work(&streams)
             _ = streams.take(Self.found([id: 26], changes: [id: changes]), of: work)
-            #expect(streams.keptBytes == (1...18).reduce(0) { $0 + (streams[$1]?.byteCount ?? 0) })
-            #expect(streams[id]?.byteCount == 1_048_576 && streams.keptBytes <= 16_777_216)
+            #expect(streams.cachedBytes == (1...18).reduce(0) { $0 + (streams[$1]?.byteCount ?? 0) })
+            #expect(streams[id]?.byteCount == 1_048_576 && streams.cachedBytes <= 16_777_216)
         }
-        #expect(streams.keptBytes == 16_777_216)
+        #expect(streams.cachedBytes == 16_777_216)
     }
 
     @Test("A reader that loses a stream follows it no more")

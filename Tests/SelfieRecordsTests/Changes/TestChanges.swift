@@ -29,15 +29,15 @@ extension Change {
             collection: "notes",
             id: id,
             content: .record(record),
-            place: (1, number),
+            position: (1, number),
             shownNumber: shownSince,
-            isGone: false
+            isDeleted: false
         )
     }
 
     /// A record that stream 1 does not show any more.
-    static func ended(_ id: String, number: Int, isGone: Bool = true) -> Change {
-        Change(collection: "notes", id: id, content: nil, place: (1, number), shownNumber: nil, isGone: isGone)
+    static func ended(_ id: String, number: Int, isDeleted: Bool = true) -> Change {
+        Change(collection: "notes", id: id, content: nil, position: (1, number), shownNumber: nil, isDeleted: isDeleted)
     }
 
     var summary: String { "\(kind) \(id)" }
@@ -54,7 +54,7 @@ extension StreamEnd {
 }
 
 extension ChangeBatch {
-    /// A reader's place at the ends of streams.
+    /// A reader's position at the ends of streams.
     static func at(_ numbers: [Int: Int], in epoch: ChangeEpoch = .first) -> ChangeBatch {
         var cursor = ChangeCursor(epoch: epoch, filter: nil)
         for (stream, number) in numbers { cursor.move(stream, to: number, end: .at(number)) }

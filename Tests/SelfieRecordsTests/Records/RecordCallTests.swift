@@ -23,7 +23,7 @@ struct RecordCallTests {
         )
         return try await RecordCall(
             operations,
-            in: RecordPlace(collection: collection, inboxOf: inboxOf),
+            in: RecordLocation(collection: collection, inboxOf: inboxOf),
             by: session,
             try Scene().schema,
             digests: SentDigests(secret: "secret")

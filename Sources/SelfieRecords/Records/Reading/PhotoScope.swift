@@ -2,14 +2,14 @@ import Postgres
 package import SelfieAccounts
 package import SelfiePhotos
 
-/// What somebody may open a photo for, who need not own it.
+/// Why a reader may open a photo of another user.
 package struct PhotoScope: Sendable, Equatable {
     package let shown: Shown
     package let reader: PhotoReader
 
     /// - Parameters:
     ///   - shown: What shows the photo.
-    ///   - reader: Whom it is shown to.
+    ///   - reader: The member who sees it.
     package init(_ shown: Shown, to reader: PhotoReader) {
         self.shown = shown
         self.reader = reader
@@ -25,12 +25,13 @@ package struct PhotoScope: Sendable, Equatable {
 }
 
 extension PhotoStore {
-    /// Whether a photo may be opened for what a URL was made for.
+    /// Whether a photo may be opened in a scope.
     ///
     /// - Parameters:
     ///   - randomID: The photo's id.
-    ///   - scope: What the URL was made for.
-    /// - Returns: Whether the record still shows it, and is still there for the reader; whether it is still a picture.
+    ///   - scope: The scope of its URL.
+    /// - Returns: Whether the reader may still read the record, and the record still has the photo. For a picture,
+    ///   whether it is still the owner's.
     /// - Throws: `PostgresError`.
     package func isShown(_ randomID: String, for scope: PhotoScope) async throws -> Bool {
         try await !postgres.read(Self.showing(randomID, for: scope)).isEmpty

@@ -10,8 +10,9 @@ struct RecordListStatement {
 
     /// The statement.
     ///
-    /// Each row has the schema's version, the stream, the position after which the list begins, how many records the
-    /// page has, and the place of the last one if more follow. The page's records may be fewer, where it has too many bytes.
+    /// Each row has the schema's version, the stream, the position after which the list begins, and the number of
+    /// records in the page. If more follow, it has the position of the last one. A page with too many bytes has fewer
+    /// records.
     ///
     /// - Returns: The statement.
     /// - Throws: `RecordRefusal` for a condition without an index, or with a value of another type than its field.
@@ -50,7 +51,7 @@ struct RecordListStatement {
         PostgresQuery(stringLiteral: "ORDER BY \(column)\(query.order == .newest ? " DESC" : "")")
     }
 
-    /// The place of the last record that was looked at, if more follow.
+    /// The position of the last record that was looked at, if more follow.
     private var lastBeforeMore: PostgresQuery {
         let last = query.order == .created ? PostgresQuery("max(record_key)") : "min(record_key)"
         let whenCapped: PostgresQuery =

@@ -19,15 +19,15 @@ package struct RecordQuery: Sendable {
     package let limit: Int
     /// The record after which the list begins; nil for the beginning.
     package let after: Position?
-    /// The fields whose records are wanted, too.
+    /// The reference fields whose targets are wanted, too.
     package let include: [String]
 
-    /// A place in a list: a record, which may be deleted meanwhile.
+    /// A position in a list: a record, which may be deleted meanwhile.
     package struct Position: Sendable {
         let id: String
-        /// When it was created, in microseconds since 1970; nil if nobody cares.
+        /// When it was created, in microseconds since 1970; nil if it does not matter.
         ///
-        /// An id may come again, for another record.
+        /// An id may be used again, for another record.
         let createdAt: Int?
 
         /// - Parameter text: What a page has as `next`, or an id.
@@ -44,7 +44,7 @@ package struct RecordQuery: Sendable {
         }
     }
 
-    /// The most records of a page where nothing else is asked for.
+    /// The most records of a page by default.
     package static let usualLimit = 50
     /// The most fields whose records are wanted, too.
     package static let maxIncludeCount = 8

@@ -24,7 +24,7 @@ struct RecordReader {
 
     /// Selects the stream that a list walks along, if the user has it.
     ///
-    /// Each collection's records are readable by way of one stream of a user's.
+    /// A user reads each collection's records through one stream.
     var listStream: PostgresQuery {
         switch collection.definition.access {
         case .private, .acl, .inbox: own
@@ -43,7 +43,7 @@ struct RecordReader {
             return "\(part: own) UNION ALL SELECT \(collection.streamID)::bigint"
         }
         let roles = roles([role] + collection.managers)
-        // Who has left the role has nothing of it, not even what they own.
+        // A former member of the role has no access, not even to their own records.
         return """
             \(part: own) AND EXISTS (\(part: roles))
             UNION ALL SELECT id FROM streams WHERE role_id IN (\(part: roles))
@@ -61,10 +61,10 @@ struct RecordReader {
         """
     }
 
-    /// The condition that a record of `records` is there.
+    /// The condition that a record of `records` is neither deleted nor expired.
     static let isThere = isThere("records")
 
-    /// The same of a table with another name in the statement.
+    /// The same for an alias of the table.
     static func isThere(_ records: StaticString) -> PostgresQuery {
         PostgresQuery(
             stringLiteral: """

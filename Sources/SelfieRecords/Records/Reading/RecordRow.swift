@@ -5,7 +5,7 @@ import RecordSchema
 struct RecordRow {
     let key: Int
     let record: StoredRecord
-    /// Its place in lists, as ``RecordQuery/Position`` reads it.
+    /// Its position in lists, as ``RecordQuery/Position`` reads it.
     let position: String
 
     /// The columns of a record, of the tables of ``joins``.
@@ -19,7 +19,7 @@ struct RecordRow {
         sharing.readers AS readers, sharing.writers AS writers
         """
 
-    /// The place of a record of `records` in lists.
+    /// The position of a record of `records` in lists.
     static let position: PostgresQuery =
         "records.id || ',' || (extract(epoch FROM records.created_at) * 1000000)::bigint::text"
 
@@ -27,7 +27,7 @@ struct RecordRow {
     ///
     /// - Parameters:
     ///   - userID: Selects the reader.
-    ///   - sharing: The ids of collections whose owners see who reads.
+    ///   - sharing: The ids of collections whose owners see the readers.
     ///   - pictured: The ids of collections with photos.
     /// - Returns: Joins.
     private static func joins(userID: PostgresQuery, sharing: PostgresQuery, pictured: PostgresQuery) -> PostgresQuery {

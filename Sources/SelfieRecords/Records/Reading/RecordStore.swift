@@ -56,13 +56,13 @@ struct RecordStore: Sendable {
         return try await !postgres.read(reader.listStream).isEmpty
     }
 
-    /// Whether a user may do anything in a collection, as who has its role or manages that.
+    /// Whether a user may do anything in a collection: the user has its role, or manages that role.
     func reaches(_ reader: RecordReader) async throws -> Bool {
         guard reader.collection.definition.access == .shared else { return true }
         return try await !postgres.read("SELECT FROM (\(part: reader.streams)) AS mine LIMIT 1").isEmpty
     }
 
-    /// Whether a user has sent a record to somebody else's inbox, whatever has become of it.
+    /// Whether a user has sent a record to another member's inbox, even if it was deleted since.
     func hasSent(_ id: String, to memberID: String, by reader: RecordReader) async throws -> Bool {
         let sent: PostgresQuery = """
             SELECT FROM records JOIN users ON users.id = recipient_id
@@ -82,7 +82,7 @@ struct RecordStore: Sendable {
     /// The members who read some records now.
     ///
     /// - Parameters:
-    ///   - records: The records, none of them in an inbox, and a right to each that the user needs to be answered.
+    ///   - records: The records, none of them in an inbox, each with the right that the user needs to see its readers.
     ///   - userID: The user who asks.
     /// - Returns: The members' ids. Records without an answer are left out.
     /// - Throws: `PostgresError`.

@@ -35,7 +35,7 @@ package struct AppliedSchema: Sendable {
         }
     }
 
-    /// New records of one collection set a field of those that they belong to.
+    /// New records of a collection set a field of their parents.
     struct ParentRule: Sendable {
         let child: AppliedCollection
         let parent: AppliedCollection
@@ -44,7 +44,7 @@ package struct AppliedSchema: Sendable {
         /// The parent's field.
         let field: String
 
-        /// The name of the record that one with this data belongs to; nil when it belongs to none.
+        /// The name of the parent of a record with this data; nil for none.
         func parent(of data: RecordData) -> RecordName? {
             guard case .record(let id, _)? = data.links.first(where: { $0.field == reference })?.target else {
                 return nil
@@ -53,7 +53,7 @@ package struct AppliedSchema: Sendable {
         }
     }
 
-    /// The rule of a collection's new records; nil when they belong to no others.
+    /// The rule for a collection's new records; nil when they have no parents.
     func parentRule(of collection: AppliedCollection) -> ParentRule? {
         parentRules.first { $0.child.id == collection.id }
     }

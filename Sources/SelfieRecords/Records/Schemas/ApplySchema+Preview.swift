@@ -4,11 +4,11 @@ package import RecordSchema
 extension ApplySchema {
     /// What applying a schema would do, with the numbers of records and of people.
     ///
-    /// It reads all records that would be reviewed, and keeps nobody from writing.
+    /// It reads all records that would be reviewed, and does not block writers.
     ///
     /// - Parameter schema: The schema.
     /// - Returns: The preview.
-    /// - Throws: `PostgresError`, `InvalidSchema` for a present one that a newer service has applied.
+    /// - Throws: `PostgresError`, `InvalidSchema` if a newer service has applied the present schema.
     package func preview(_ schema: Schema) async throws -> SchemaPreview {
         let old = try await SchemaStore(postgres: postgres).applied()
         let plan = SchemaPlan(from: old.schema, to: schema)

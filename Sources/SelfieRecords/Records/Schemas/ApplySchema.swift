@@ -11,18 +11,18 @@ package struct ApplySchema: Sendable {
 
     /// - Parameters:
     ///   - postgres: The database. Its statements may take as long as the review of some hundred records.
-    ///   - lockTimeout: How long writers of records may be in the way.
+    ///   - lockTimeout: How long to wait for writers of records.
     package init(postgres: PostgresClient, lockTimeout: Duration = .seconds(10)) {
         self.postgres = postgres
         self.lockTimeout = lockTimeout
     }
 
-    /// What applying a schema has done.
+    /// The result of applying a schema.
     package struct Report: Sendable {
         package let plan: SchemaPlan
         /// How many records of each collection break its new rules.
         ///
-        /// They stay as they are until somebody changes them.
+        /// They stay as they are until a user changes them.
         package let misfits: [(collection: String, count: Int)]
     }
 
@@ -31,14 +31,14 @@ package struct ApplySchema: Sendable {
 
     /// Applies a schema.
     ///
-    /// Whoever writes records waits meanwhile.
+    /// Calls that write records wait meanwhile.
     ///
     /// - Parameters:
     ///   - schema: The schema.
     ///   - plan: What its operator has agreed to.
     ///   - mayShowMore: Whether records that are there may be shown to more people.
-    /// - Returns: What was done; nil when the present schema is not the plan's any more, or when records have come that it
-    ///   would show to more people.
+    /// - Returns: What was done; nil when the present schema is not the plan's any more, or when it would show new
+    ///   records to more people.
     /// - Throws: `SchemaPlanRefused`, `RecordsBusy` when others write records all the time, `PostgresError`.
     package func callAsFunction(
         _ schema: Schema,
@@ -115,7 +115,7 @@ package struct ApplySchema: Sendable {
         )
     }
 
-    /// Removes roles and collections with all that is in them.
+    /// Removes roles, and collections with their records.
     private func removeParts(
         from old: AppliedSchema,
         to schema: Schema,
@@ -138,7 +138,7 @@ package struct ApplySchema: Sendable {
     /// Removes the records of a collection, and nothing that others refer to.
     private func removeRecords(of collectionID: Int, on connection: PostgresConnection) async throws {
         var last = 0
-        // Each batch begins behind the one before, past the rows that are dead by then.
+        // Each batch begins after the last key of the previous one, past its dead rows.
         while case let keys = try await keys(after: last, of: collectionID, on: connection), let end = keys.last {
             last = end
             try await remove(keys, of: collectionID, on: connection)
@@ -156,23 +156,23 @@ package struct ApplySchema: Sendable {
     }
 
     private func remove(_ keys: [Int], of collectionID: Int, on connection: PostgresConnection) async throws {
-        let gone: PostgresQuery = "SELECT key FROM gone"
+        let listed: PostgresQuery = "SELECT key FROM listed"
         let sums: PostgresQuery = """
             SELECT user_id, sum(owned) AS owned, sum(waiting) AS waiting, sum(bytes) AS bytes FROM (
-                SELECT owner_id AS user_id, 1 AS owned, 0 AS waiting, sent_byte_count AS bytes FROM gone
+                SELECT owner_id AS user_id, 1 AS owned, 0 AS waiting, sent_byte_count AS bytes FROM listed
                 UNION ALL SELECT recipient_id, 0, 1, byte_count - sent_byte_count
-                FROM gone WHERE is_there AND recipient_id IS NOT NULL
+                FROM listed WHERE is_there AND recipient_id IS NOT NULL
             ) AS each GROUP BY user_id
             """
         let authors: PostgresQuery = """
             SELECT stream_id, owner_id AS author_id, count(*), count(*) FILTER (WHERE recipient_id IS NOT NULL) AS waiting
-            FROM ungranted JOIN gone ON key = record_key WHERE rights % 2 = 1 GROUP BY stream_id, owner_id
+            FROM ungranted JOIN listed ON key = record_key WHERE rights % 2 = 1 GROUP BY stream_id, owner_id
             """
-        let removals = RecordTable.removal(of: gone).reduce("") { "\(part: $0), \(part: $1)" } as PostgresQuery
+        let removals = RecordTable.removal(of: listed).reduce("") { "\(part: $0), \(part: $1)" } as PostgresQuery
         try await connection.execute(
             """
-            WITH gone AS MATERIALIZED (\(part: RecordTable.counted(keys))),
-            ungranted AS (\(part: GrantTable.removal(ofRecords: gone, in: collectionID))),
+            WITH listed AS MATERIALIZED (\(part: RecordTable.counted(keys))),
+            ungranted AS (\(part: GrantTable.removal(ofRecords: listed, in: collectionID))),
             counted AS (\(part: StreamTable.subtracting(sums))) \(part: removals)
             \(part: StreamTable.subtractingAuthors(authors))
             """

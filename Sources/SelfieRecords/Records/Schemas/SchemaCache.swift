@@ -30,9 +30,9 @@ package final class SchemaCache: Sendable {
         return try await reload()
     }
 
-    /// Does what depends on the schema, again when it has changed.
+    /// Runs a body with the schema, and again if the schema has changed.
     ///
-    /// A refusal may come from an old schema. So that is compared first.
+    /// A refusal may be due to an old schema. So the versions are compared first.
     ///
     /// - Parameter body: What to do. It throws ``SchemaChanged`` when a statement found another version.
     /// - Returns: What the body returns.
@@ -61,5 +61,5 @@ package final class SchemaCache: Sendable {
     }
 }
 
-/// The schema is another than the one that was worked with.
+/// The schema has changed since it was read.
 struct SchemaChanged: Error {}

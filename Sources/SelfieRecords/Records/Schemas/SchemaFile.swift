@@ -32,6 +32,6 @@ package enum SchemaFile {
 
 /// A schema file can't be read, or is refused.
 package struct SchemaFileError: Error, CustomStringConvertible {
-    /// For people; each error on a line of its own, with the file's line and key.
+    /// A line for each error, with the file's line and key.
     package let description: String
 }

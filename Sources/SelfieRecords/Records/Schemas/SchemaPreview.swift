@@ -1,6 +1,6 @@
 package import RecordSchema
 
-/// What applying a schema would do to the records that are there.
+/// What applying a schema would do to existing records.
 package struct SchemaPreview: Sendable {
     package let plan: SchemaPlan
     /// What each change of the plan does to records, in the plan's order.
@@ -8,7 +8,7 @@ package struct SchemaPreview: Sendable {
     /// How many records of each collection would break its new rules.
     package let misfits: [(collection: String, count: Int)]
 
-    /// What a change does to records that are there.
+    /// What a change does to existing records.
     struct Effect: Sendable {
         /// How many it removes.
         var removedCount: Int?
@@ -18,15 +18,15 @@ package struct SchemaPreview: Sendable {
         var shown: (recordCount: Int, memberCount: Int?)?
     }
 
-    /// Whether it shows records that are there to more people.
+    /// Whether it shows existing records to more people.
     package var showsMore: Bool { effects.contains { $0.shown.map { $0.recordCount > 0 } ?? false } }
 
-    /// Whether its operator must say that it is meant.
+    /// Whether its operator must confirm it (`--force`).
     package var needsForce: Bool { !plan.losses.isEmpty || showsMore }
 
     /// The plan for people, a line for each change.
     ///
-    /// What loses data, what shows records to more people, and what can't be done is marked.
+    /// Changes that lose data, show records to more people or can't be made are marked.
     package var text: String {
         zip(plan.changes, effects).map { change, effect in
             var (marks, counts): (String, [String]) = ("", [])

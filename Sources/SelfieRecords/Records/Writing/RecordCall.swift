@@ -18,25 +18,25 @@ struct RecordCall {
 
     init(
         _ operations: [RecordOperation],
-        in place: RecordPlace,
+        in location: RecordLocation,
         by session: Session,
         _ schema: AppliedSchema,
         digests: SentDigests
     ) async throws(RecordRefusal) {
         self.schema = schema
         self.session = session
-        inboxOf = place.inboxOf
-        let collection = try schema.collection(place.collection)
+        inboxOf = location.inboxOf
+        let collection = try schema.collection(location.collection)
         self.collection = collection
-        guard place.inboxOf == nil || collection.definition.access == .inbox else {
+        guard location.inboxOf == nil || collection.definition.access == .inbox else {
             throw RecordRefusal(.noCollection)
         }
-        let digest: ((JSONValue, String) -> String)? = place.inboxOf.map { recipient in
+        let digest: ((JSONValue, String) -> String)? = location.inboxOf.map { recipient in
             { digests.digest(of: $0, id: $1, to: recipient) }
         }
         var prepared: [PreparedOperation] = []
         for (position, operation) in operations.enumerated() {
-            // Parsing and checking the data takes time. Others have their turns on the thread in between.
+            // Parsing and checking the data takes time. So other tasks run on the thread in between.
             if position > 0 { await Task.yield() }
             prepared.append(PreparedOperation(operation, at: position, in: collection, schema, digest: digest))
         }
@@ -45,8 +45,9 @@ struct RecordCall {
 
     // MARK: What counts as sent
 
-    /// The records whose readers are asked for before anything is counted, each with the right that the author needs for
-    /// that: to share it, or to write it where only its readers are inherited.
+    /// The records whose readers must be read before anything is counted, each with the right that the author needs.
+    ///
+    /// It is the right to share the record, or to write it where only its readers are inherited.
     var sharedRecords: [RecordName: Rights] {
         guard collection.definition.access == .acl else { return [:] }
         var rights: [RecordName: Rights] = [:]
@@ -77,16 +78,16 @@ struct RecordCall {
 
     // MARK: Read, decide, write
 
-    /// How a try ended.
+    /// The result of an attempt.
     enum Attempt {
         case done(Done)
-        /// Records that have ended by themselves are in the way.
+        /// Expired records are in the way.
         case expired(keys: [Int])
-        /// Others are in the way: who reads has changed, or somebody is deleting what the call refers to.
+        /// Other calls are in the way: readers have changed, or a target of a reference is being deleted.
         case busy
     }
 
-    /// What a call has done.
+    /// The result of a call.
     struct Done {
         /// Without those that were deleted.
         let records: [StoredRecord]
@@ -95,7 +96,7 @@ struct RecordCall {
         let sendCount: Int
     }
 
-    /// Does all of it, or nothing.
+    /// Runs all operations, or none.
     ///
     /// The readers are those of ``sharedRecords``, as they were before.
     ///
@@ -106,7 +107,7 @@ struct RecordCall {
         quotaBytes: Int
     ) async throws -> Attempt {
         let transaction = RecordTransaction(connection: connection, schema: schema)
-        // Only then is the version that the next statement reads the one until the end.
+        // After this lock, the schema's version can't change until the end of the transaction.
         try await SchemaLock.share(on: connection)
         let snapshot = try await read(transaction, readers)
         guard snapshot.expiredKeys.isEmpty else { return .expired(keys: snapshot.expiredKeys) }
@@ -147,7 +148,7 @@ struct RecordCall {
         return .done(Done(records: records, streams: drafts.shownStreams, sendCount: sendCount))
     }
 
-    /// The members whom the call names, or may name.
+    /// The members that the call names, or may name.
     private func members(_ readers: [RecordName: Set<String>]) -> Set<String> {
         var members = operations.reduce(into: Set<String>()) { members, operation in
             members.formUnion(operation.named)
@@ -163,7 +164,7 @@ struct RecordCall {
         return named.member
     }
 
-    /// Locks the author with all who are named, then the records of the call with those that they belong to.
+    /// Locks the author and the named members, then the records of the call and their parents.
     private func read(
         _ transaction: RecordTransaction,
         _ readers: [RecordName: Set<String>]
@@ -208,7 +209,7 @@ struct RecordCall {
     }
 }
 
-/// An operation whose data was parsed and checked by a schema, before anything of the database was read.
+/// An operation whose data was parsed and checked by a schema, before the database is read.
 @dynamicMemberLookup
 struct PreparedOperation {
     /// Its position in the call.
@@ -218,9 +219,9 @@ struct PreparedOperation {
     let id: String
     /// The data of a new record, or of one that is replaced; nil for other operations.
     let content: Result<RecordData, RecordRefusal>?
-    /// The record that a new one belongs to; nil for none.
+    /// The parent of a new record; nil for none.
     let parent: RecordName?
-    /// Whether a new record would get the readers of that one, since nobody is named.
+    /// Whether a new record gets the readers of its parent, since it names none.
     let inherits: Bool
     /// As ``SentDigests`` makes it; nil for what is not sent to an inbox.
     let sentDigest: String?

@@ -1,6 +1,6 @@
 import RecordSchema
 
-/// A record as it is to be: the whole decision, but for the numbers that only locked streams give.
+/// The decision on a record, without the numbers, which come from the locked streams.
 struct RecordDraft: Sendable {
     /// The position of its operation; nil for a record that no operation names.
     let position: Int?
@@ -13,18 +13,18 @@ struct RecordDraft: Sendable {
     let recipientStream: Int?
     /// Nil for one that is deleted.
     let content: Content?
-    /// What becomes of the grant of each stream that has or gets one.
+    /// The change of each stream's grant.
     let grants: [GrantChange]
     /// Whether the record itself is as it was, and only its collection's rules have changed.
     var isReview = false
 
-    /// What a record holds.
+    /// The contents of a record.
     struct Content: Sendable {
         let data: RecordData
         let expiresAt: Timestamp?
-        /// What its fields refer to, without those that are as they were.
+        /// The targets of its changed reference fields.
         let newLinks: [RecordData.Link]
-        /// As ``SentDigests`` makes it; nil for what is not sent to somebody else's inbox.
+        /// As ``SentDigests`` makes it; nil for a record that is not sent to another member's inbox.
         var sentDigest: String?
     }
 
@@ -40,7 +40,7 @@ struct RecordDraft: Sendable {
         return grants.count { $0.isNew && $0.stream != owner.streamID }
     }
 
-    /// Whether it lets a record go that was there: now, or at its new end.
+    /// Whether it deletes an existing record: now, or by a new expiry.
     var endsExisting: Bool {
         guard let existing else { return false }
         return content.map { $0.expiresAt != nil && $0.expiresAt != existing.expiresAt } ?? true
@@ -55,8 +55,8 @@ struct RecordDraft: Sendable {
         if let existing {
             if byteCount == nil { received?.inboxCount = -1 }
             if let sent = existing.sent {
-                // What a recipient adds to a message counts for the recipient. What was sent counts for the sender until it is
-                // forgotten, who would notice the recipient's deletion otherwise.
+                // What a recipient adds to a message counts for the recipient. The message counts for the sender until
+                // its tombstone is removed: otherwise the sender would notice its deletion.
                 received?.byteCount = (byteCount ?? sent.byteCount) - existing.byteCount
             } else {
                 owned.byteCount = (byteCount ?? 0) - existing.byteCount
@@ -95,9 +95,9 @@ struct RecordDraft: Sendable {
 }
 
 extension RecordDraft {
-    /// The draft of a record that is there.
+    /// The draft of an existing record.
     ///
-    /// Without content it is deleted, and without rights it keeps those that it gives.
+    /// Without content it is deleted. Without rights, its grants stay.
     ///
     /// A change is not shown to members who have blocked all of its authors. Where only some streams are informed, it is not
     /// shown to others that read the record before and afterwards.
@@ -138,21 +138,21 @@ extension RecordDraft {
 }
 
 extension RecordDraft.Content {
-    /// What a record holds after a change.
+    /// The contents of a record after a change.
     ///
-    /// A field that is as it was keeps its reference, even if its target may be named no more.
+    /// An unchanged field keeps its reference, even if its author may no longer refer to the target.
     init(_ data: RecordData, changing old: RecordData, expiresAt: Timestamp?) {
         self.init(data: data, expiresAt: expiresAt, newLinks: data.links.filter { !old.links.contains($0) })
     }
 
-    /// What a record holds already.
+    /// The present contents of a record.
     init(of record: ExistingRecord, in collection: AppliedCollection) {
         let data = RecordData(stored: record.data, in: collection.definition)
         self.init(data: data, expiresAt: record.expiresAt, newLinks: [])
     }
 }
 
-/// What becomes of a stream's grant when a record is written.
+/// The change of a stream's grant when a record is written.
 struct GrantChange: Sendable, Equatable {
     let stream: Int
     /// The id of the stream's member; nil for the stream of a role or a collection.
@@ -173,10 +173,10 @@ struct GrantChange: Sendable, Equatable {
         isShown = isChange ? reads || hasRead : reads != hasRead
     }
 
-    /// Whether the stream could do nothing with the record before.
+    /// Whether the stream had no rights to the record before.
     var isNew: Bool { !rights.isEmpty && (old?.rights ?? []).isEmpty }
 
-    /// How many more records that it reads the stream has: 1, 0 or -1.
+    /// The change of the number of records that the stream can read: 1, 0 or -1.
     var readCount: Int {
         (rights.contains(.read) ? 1 : 0) - (old?.rights.contains(.read) == true ? 1 : 0)
     }

@@ -1,21 +1,21 @@
 import RecordSchema
 
-/// What a sender is answered about messages that were sent before.
+/// Answers to the sender of a message that was sent before.
 ///
-/// Answers come from what was sent, never from what is there now. So they disclose nothing of what the recipient has done.
+/// They show the message as it was sent, never as it is now. So they do not disclose what the recipient has done.
 extension RecordPlanner {
     /// The version that a message had when it was sent.
     private static let sentVersion = 1
 
     /// Whether nothing new can be sent, since the recipient has blocked the author or is disabled.
     ///
-    /// What was sent before is answered as before, and can be taken back: a block is not disclosed.
+    /// Messages from before get the same answers as before, and can be deleted: a block is not disclosed.
     func isUnreachable(for operations: [PreparedOperation]) -> Bool {
         guard snapshot.isSender, let recipient, author.reader(recipient.id) == nil else { return false }
         return operations.contains { $0.content != nil && sentRecord($0.id) == nil }
     }
 
-    /// What was sent with an id; nil for one that was never used in the inbox.
+    /// The message with an id; nil for an id that was never used in the inbox.
     ///
     /// The author's own comes first, even if the recipient has used its id again.
     func sentRecord(_ id: String) -> SentRecord? {
@@ -38,7 +38,7 @@ extension RecordPlanner {
         case .create: throw RecordRefusal(.taken)
         case .patch: throw RecordRefusal(isOwn ? .forbidden : .noRecord)
         case .put:
-            // The same message, sent again: the second time changes nothing.
+            // The same message, sent again: it changes nothing.
             guard isOwn, let digest = operation.sentDigest, digest == sent.digest else {
                 throw RecordRefusal(.messageIDTaken)
             }

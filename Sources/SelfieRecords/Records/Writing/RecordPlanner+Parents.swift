@@ -2,12 +2,12 @@ import JSON
 import OrderedCollections
 import RecordSchema
 
-/// The records that others belong to, by the `parent` of these others' collection.
+/// The parents of records, by the `parent` of their collection.
 extension RecordPlanner {
-    /// What a call changes beside the records that it names: parents get the id of the last of their new records, and lose
-    /// that of one that is deleted.
+    /// What a call changes in parents.
     ///
-    /// A parent that the author may not write gets no id.
+    /// A parent gets the id of the last of its new records, and loses that of a deleted one. A parent that the author
+    /// may not write gets no id.
     func parents(of drafts: [RecordDraft]) throws(RecordRefusal) -> [RecordDraft] {
         let deleted = drafts.filter { $0.content == nil }
         var changed = Self.clearing(deleted, in: Array(snapshot.records.values), schema, by: [author.member.userID])
@@ -32,9 +32,9 @@ extension RecordPlanner {
         return changed
     }
 
-    /// The parents that name records as their last ones which are deleted now: they name none any more.
+    /// The parents whose last new record is deleted now: their field becomes `null`.
     ///
-    /// They change by the doing of the authors, or else of the owners of what is deleted.
+    /// Their change's authors are the given ones, or else the owners of the deleted records.
     static func clearing(
         _ deleted: [RecordDraft],
         in records: [ExistingRecord],
@@ -67,7 +67,7 @@ extension RecordPlanner {
         to new: JSONValue,
         by authorIDs: Set<Int>
     ) -> RecordDraft {
-        // Its other fields may break rules that came later. That is no matter of this call.
+        // Its other fields may break newer rules. This call does not check them.
         let content = RecordDraft.Content(
             RecordData(stored: new.text, new, in: collection.definition),
             changing: RecordData(stored: record.data, old, in: collection.definition),

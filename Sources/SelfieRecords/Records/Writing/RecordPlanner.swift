@@ -2,7 +2,7 @@ import JSON
 import OrderedCollections
 import RecordSchema
 
-/// Decides what a call makes of records: pure, from what was read under locks.
+/// Decides on the operations of a call: a pure function of the snapshot that was read under locks.
 struct RecordPlanner {
     let schema: AppliedSchema
     let collection: AppliedCollection
@@ -11,7 +11,7 @@ struct RecordPlanner {
     var author: RecordAuthor { snapshot.author }
     var recipient: MemberStream? { snapshot.recipient }
 
-    /// What becomes of an operation.
+    /// The result of an operation.
     enum Outcome {
         case draft(RecordDraft)
         /// The record was sent to the inbox before.
@@ -53,7 +53,7 @@ struct RecordPlanner {
         guard let content = operation.content else { throw RecordRefusal(.noRecord) }
         switch operation.condition {
         case .none, .absent: break
-        // It is as if it were there, and not for this user.
+        // The answer is that of a record that this user may not see.
         case .exists, .version: throw RecordRefusal(.noRecord)
         }
         let data = try content.get()
@@ -77,9 +77,9 @@ struct RecordPlanner {
         )
     }
 
-    /// The record whose readers a new one gets: the one it belongs to, if the author may write that.
+    /// The record whose readers a new one gets: its parent, if the author may write that.
     ///
-    /// Nil when the operation says who reads.
+    /// Nil when the operation names readers or writers.
     func inheritedFrom(_ operation: PreparedOperation) -> ExistingRecord? {
         guard operation.inherits, let rule = schema.parentRule(of: collection), let name = operation.parent,
             let parent = snapshot.records[name], parent.rights(of: author.streams(in: rule.parent)).contains(.write)
@@ -89,8 +89,9 @@ struct RecordPlanner {
 
     /// The rights of streams after an operation.
     ///
-    /// Who is named nowhere any more has none. What is not named again stays, and who reads already, whatever came since. A new
-    /// record that names nobody is for those who read the one that it belongs to.
+    /// A list of readers or writers that is sent replaces the old one; a list that is not sent stays as it is. A
+    /// present reader may be named again, even after blocking the author. A new record without lists has the readers of
+    /// its parent.
     private func sharing(
         of record: ExistingRecord?,
         after operation: PreparedOperation,
@@ -134,7 +135,7 @@ struct RecordPlanner {
     ) throws(RecordRefusal) -> RecordDraft {
         try Self.require(.write, among: rights, operation.condition, of: record)
         let expiresAt = operation.expiry.end(after: record.expiresAt)
-        // Who sets an end deletes the record, only later.
+        // Setting an expiry is a later deletion.
         guard expiresAt == record.expiresAt || rights.contains(.delete) else { throw RecordRefusal(.forbidden) }
         let sharing = try sharing(of: record, after: operation, mayShare: rights.contains(.share))
         return RecordDraft(
@@ -148,7 +149,7 @@ struct RecordPlanner {
         )
     }
 
-    /// What a record holds after an operation.
+    /// The contents of a record after an operation.
     private func content(
         of record: ExistingRecord,
         after operation: PreparedOperation,
@@ -162,7 +163,7 @@ struct RecordPlanner {
         } else {
             var value = operation.changed(oldValue)
             if case .object(var members) = value, case .object(let oldMembers) = oldValue {
-                // Only new records of other collections change these.
+                // Only new children change these fields.
                 for name in setFields { members[name] = oldMembers[name] }
                 value = .object(members)
             }
@@ -172,9 +173,10 @@ struct RecordPlanner {
         return RecordDraft.Content(data, changing: old, expiresAt: expiresAt)
     }
 
-    /// The draft of a record that its reader leaves.
+    /// The draft of a record that a reader leaves.
     ///
-    /// It has a new version, since those who share it see its readers. Only they are shown the change.
+    /// It gets a new version, since its owner sees its readers. Only the owner and the leaving reader receive the
+    /// change.
     private func leaving(_ record: ExistingRecord, by operation: PreparedOperation) throws(RecordRefusal) -> RecordDraft
     {
         try Self.check(operation.condition, version: record.version)
@@ -197,7 +199,7 @@ struct RecordPlanner {
 
     /// Requires a right to a record, and the condition of the call.
     ///
-    /// Without any right, it is as if there were no record.
+    /// Without any right, the record does not exist for the author.
     private static func require(
         _ right: Rights,
         among rights: Rights,

@@ -1,7 +1,7 @@
 import Postgres
 import RecordSchema
 
-/// The rows that drafts become, numbered by their streams, within the limits of their users.
+/// The rows of drafts, with numbers from their streams, within the limits of their users.
 struct RecordRows {
     /// The streams that are locked, by their ids.
     private(set) var streams: [Int: StreamTable.Row]
@@ -11,7 +11,7 @@ struct RecordRows {
     private(set) var changed: [RecordTable.Row] = []
     /// The keys of records that are deleted.
     private(set) var deleted: [Int] = []
-    /// The keys of records that stay as they are, under other rules.
+    /// The keys of records that are unchanged, under new rules.
     private(set) var reviewed: [Int] = []
     private(set) var grants: [GrantTable.Row] = []
     private(set) var removedGrants: [GrantTable.Row] = []
@@ -24,13 +24,13 @@ struct RecordRows {
     private(set) var recordReferences: [RecordTable.Reference] = []
     private(set) var photoReferences: [RecordTable.Reference] = []
 
-    /// The rows that links lead to.
+    /// The rows that references refer to.
     struct Targets {
         /// The keys of records.
         var records: [RecordData.Target: Int] = [:]
-        /// Photos, and the users whose they are.
+        /// Photos, and their owners.
         var photos: [RecordData.Target: (row: Int, userID: Int)] = [:]
-        /// Members who are there.
+        /// Existing members.
         var members: Set<RecordData.Target> = []
 
         func has(_ target: RecordData.Target) -> Bool {
@@ -78,7 +78,7 @@ struct RecordRows {
         row.inboxCount += charge.inboxCount
         row.byteCount += charge.byteCount
         streams[charge.id] = row
-        // What a call changes beside its own records is no matter of its limits.
+        // Changes of other records, such as parents, do not count against the call's limits.
         guard position != nil else { return }
         if charge.inboxCount > 0, row.inboxCount > RecordLimits.maxInboxCount {
             throw RecordRefusal(.inboxFull, at: position)
@@ -132,7 +132,8 @@ struct RecordRows {
             if let target = targets.records[link.target] {
                 recordReferences.append(.init(key: key, field: link.field, target: target, ownerID: ownerID))
             }
-            // Under new rules a text may become the name of a photo. Only one of the owner's own is shown then.
+            // Under new rules, a text may become a reference to a photo. It counts only if the record's owner owns the
+            // photo.
             if let photo = targets.photos[link.target], photo.userID == ownerID {
                 photoReferences.append(.init(key: key, field: link.field, target: photo.row, ownerID: photo.userID))
             }
@@ -141,7 +142,7 @@ struct RecordRows {
 
     /// The statement that writes all rows.
     ///
-    /// What is not needed is left out.
+    /// Parts that are not needed are left out.
     ///
     /// Its rows have `key` and `version` of new records, or else `stream_id`, `author_id`, `record_count` and `inbox_count`.
     var statement: PostgresQuery {
@@ -157,7 +158,7 @@ struct RecordRows {
             otherwise: "NULL::bigint AS key, NULL::bigint AS version"
         )
         add("changed", changed.isEmpty ? nil : RecordTable.changing(changed))
-        add("gone", deleted.isEmpty ? nil : RecordTable.deleting(deleted))
+        add("deleted", deleted.isEmpty ? nil : RecordTable.deleting(deleted))
         add(
             "counted",
             authors.isEmpty ? nil : StreamTable.counting(authors),
@@ -182,10 +183,10 @@ struct RecordRows {
             """
     }
 
-    /// Refuses records of an author of whom a member's stream shows too many.
+    /// Refuses new records of an author when a member's stream has too many of that author.
     func check(_ counts: StreamTable.AuthorCounts, of pair: StreamTable.AuthoredStream) throws(RecordRefusal) {
         guard let change = authors[pair], change.recordCount > 0, let position = lastAddition[pair] else { return }
-        // What was free before the last record came.
+        // The free part before the last record was added.
         let free = RecordLimits.maxInboxCount - (streams[pair.stream]?.inboxCount ?? 0) + 1
         if change.inboxCount > 0, counts.inboxCount > free { throw RecordRefusal(.inboxFull, at: position) }
         if counts.recordCount > RecordLimits.maxCountPerReader { throw RecordRefusal(.readerFull, at: position) }

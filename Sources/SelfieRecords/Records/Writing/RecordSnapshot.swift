@@ -1,28 +1,28 @@
 import RecordSchema
 
-/// What a call is decided from, as a transaction has read and locked it.
+/// The data that a call is decided from, read and locked by its transaction.
 struct RecordSnapshot {
     let author: RecordAuthor
     /// The member in whose inbox the records are; nil for other collections.
     let recipient: MemberStream?
-    /// The records that the call names, and those that they belong to, as far as they are there.
+    /// The existing records that the call names, and their parents.
     let records: [RecordName: ExistingRecord]
     /// The ids of the call that were used in the inbox before, and whose records were deleted.
     var deletedMessages: [String: SentRecord] = [:]
 
-    /// Whether the author has sent the records, or sends them, to somebody else's inbox.
+    /// Whether the author has sent the records, or sends them, to another member's inbox.
     var isSender: Bool { recipient.map { $0.userID != author.member.userID } ?? false }
 
-    /// The keys of records that have ended by themselves.
+    /// The keys of expired records.
     var expiredKeys: [Int] { records.values.filter(\.isExpired).map(\.key) }
 
-    /// The name of a record of a collection; of an inbox, in that of the recipient.
+    /// The name of a record of the collection; for an inbox, in that of the recipient.
     func name(_ id: String, in collection: AppliedCollection) -> RecordName {
         RecordName(collectionID: collection.id, recipientID: recipient?.userID, id: id)
     }
 }
 
-/// A member, as the writing of records needs one.
+/// A member with its stream.
 struct MemberStream: Sendable, Equatable {
     let userID: Int
     /// The id that others see.
@@ -30,12 +30,12 @@ struct MemberStream: Sendable, Equatable {
     let streamID: Int
 }
 
-/// Who writes records, and whom the call names.
+/// The author of a call, and the members that it names.
 struct RecordAuthor: Sendable {
     let member: MemberStream
     /// The roles that the user has, without those that are disabled.
     let roleIDs: Set<Int>
-    /// The members whom the call names, by their ids: those who are there, the author included.
+    /// The existing members that the call names, by their ids, and the author.
     let named: [String: Named]
     /// The ids of these members, by their streams.
     let memberIDs: [Int: String]
@@ -50,7 +50,7 @@ struct RecordAuthor: Sendable {
         self.now = now
     }
 
-    /// A member whom the call names.
+    /// A member that the call names.
     struct Named: Sendable {
         let member: MemberStream
         var isDisabled = false
@@ -65,7 +65,8 @@ struct RecordAuthor: Sendable {
 
     /// Requires that a collection exists for the user.
     ///
-    /// A collection of a role does not exist for others, not even for who has left the role and owns records in it.
+    /// A collection of a role does not exist for others. That includes former members of the role who own records in
+    /// it.
     func requireRole(in collection: AppliedCollection) throws(RecordRefusal) {
         guard collection.definition.access == .shared else { return }
         if roles(in: collection).isEmpty { throw RecordRefusal(.noCollection) }
@@ -81,7 +82,7 @@ struct RecordAuthor: Sendable {
         named[id].flatMap { $0.isDisabled || $0.isBlocking ? nil : $0.member }
     }
 
-    /// A member who reads a record now, and may have blocked the author or be disabled; nil for somebody else.
+    /// A present reader of a record, who may have blocked the author or be disabled; nil for other members.
     func presentReader(_ id: String, of record: ExistingRecord) -> MemberStream? {
         named[id].flatMap { named in
             record.grants[named.member.streamID]?.rights.contains(.read) == true ? named.member : nil
@@ -106,11 +107,11 @@ struct RecordGrant: Sendable, Equatable {
     var shownNumber: Int?
     /// The id of the stream's member; nil for the stream of a role or a collection.
     var memberID: String?
-    /// The users whom this member has blocked, of those by whom the record changes now.
+    /// The users that this member has blocked, of those who change the record now.
     var blockedIDs: Set<Int> = []
 }
 
-/// A record that is there, locked.
+/// An existing record, locked.
 struct ExistingRecord: Sendable {
     let key: Int
     let name: RecordName
@@ -120,7 +121,7 @@ struct ExistingRecord: Sendable {
     /// As JSON.
     let data: String
     let byteCount: Int
-    /// What it was when it was sent; nil for what nobody sent to an inbox.
+    /// What it was when it was sent; nil for a record that was not sent to an inbox.
     let sent: Sent?
     let version: Int
     /// Such as `2026-11-24T10:00:00.000Z`.
@@ -130,7 +131,7 @@ struct ExistingRecord: Sendable {
     /// By stream.
     var grants: [Int: RecordGrant] = [:]
 
-    /// What a member sent to the inbox of another one.
+    /// A message that a member sent to another one's inbox.
     struct Sent: Sendable {
         let byteCount: Int
         /// As ``SentDigests`` makes it; nil for what an older version has stored.
@@ -140,7 +141,7 @@ struct ExistingRecord: Sendable {
 
     var id: String { name.id }
 
-    /// What somebody may do who has some streams.
+    /// The rights of a user with these streams.
     func rights(of streams: Set<Int>) -> Rights {
         grants.reduce(into: []) { rights, grant in
             if streams.contains(grant.key) { rights.formUnion(grant.value.rights) }
@@ -156,7 +157,7 @@ struct ExistingRecord: Sendable {
     var sharing: [Int: Rights] { grants.mapValues(\.rights).filter { !$0.value.isEmpty } }
 }
 
-/// An id that was used in somebody's inbox, whatever has become of its record there.
+/// An id that was used in a member's inbox, even if its record was changed or deleted.
 struct SentRecord: Sendable {
     /// Who sent it.
     let ownerID: Int

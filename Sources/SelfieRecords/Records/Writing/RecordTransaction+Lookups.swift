@@ -1,9 +1,9 @@
 import Postgres
 import RecordSchema
 
-/// What a transaction looks up about records before it decides.
+/// Look-ups of a transaction before it decides.
 extension RecordTransaction {
-    /// What was sent to an inbox and deleted there.
+    /// Messages that were sent to an inbox and deleted there.
     ///
     /// Of several with one id, the author's own counts.
     func deletedMessages(
@@ -39,11 +39,11 @@ extension RecordTransaction {
         }
     }
 
-    /// The key of a record that must stay, since a reference of one that does not go holds it; nil for none.
+    /// The key of a record that may not be deleted, since a remaining record refers to it; nil for none.
     ///
-    /// Only references hold it that were set by those who own it or may write it: nobody else can keep it from its owner.
-    /// What a new record set in its parent holds nothing. Nor does what was sent to others, since its sender would notice
-    /// what they do with it.
+    /// Only references set by its owner or a writer count. So no other user can prevent its deletion. References that a
+    /// new record set in its parent do not count. Nor do those in records sent to others: their sender would notice
+    /// what the recipient does with them.
     func referredTo(_ keys: [Int], besidesBy going: [Int]) async throws -> Int? {
         let rules = schema.parentRules
         let rows = try await connection.query(
@@ -68,7 +68,7 @@ extension RecordTransaction {
         return try rows.first?.decode("key")
     }
 
-    /// The names of records that name some others as the last ones that were created below them.
+    /// The names of parents whose last new record is one of these.
     ///
     /// They may be deleted before they are locked.
     func parents(naming children: PostgresQuery) async throws -> Set<RecordName> {

@@ -9,12 +9,12 @@ extension RecordTransaction {
         let version: Int
     }
 
-    /// Finds and locks what drafts newly refer to; nil when somebody is deleting some of it at this moment.
+    /// Finds and locks the targets of new references; nil when another transaction is deleting one of them.
     ///
-    /// A record must be readable for the author, and a photo the author's own. Without an author, which is in a review, all that
-    /// is there will do, and photos are of the records' owners.
+    /// The author must be able to read a record, and own a photo. A review has no author. It accepts all existing
+    /// records, and photos of the records' owners.
     ///
-    /// - Throws: `RecordRefusal` with each field of an author's draft whose target is not there, `PostgresError`.
+    /// - Throws: `RecordRefusal` with each field of an author's draft whose target does not exist, `PostgresError`.
     func targets(of drafts: [RecordDraft], by author: RecordAuthor?) async throws -> RecordRows.Targets? {
         let new = Set(drafts.filter { $0.existing == nil }.map(\.target))
         var (targets, records): (RecordRows.Targets, [(link: RecordData.Target, name: RecordName)]) = (.init(), [])
@@ -60,9 +60,9 @@ extension RecordTransaction {
 
     /// Locks records that others refer to, last among records and without waiting.
     ///
-    /// So there is no circle.
+    /// So there is no deadlock.
     ///
-    /// Nil when somebody is deleting one of them.
+    /// Nil when another transaction is deleting one of them.
     private func lock(_ names: [RecordName], readableBy streams: Set<Int>?) async throws -> [RecordName: Int]? {
         let isReadable: PostgresQuery =
             streams.map { streams in
@@ -136,9 +136,9 @@ extension RecordTransaction {
         }
     }
 
-    /// Locks the photos that records may let go of.
+    /// Locks the photos to which records may lose their references.
     ///
-    /// Whoever deletes one holds it before its losses and the stream, and so must this.
+    /// A deletion of a photo locks it before its losses and the stream, and so must this.
     func lockPhotos(ofRecords keys: [Int]) async throws {
         if keys.isEmpty { return }
         try await connection.execute(

@@ -3,7 +3,7 @@ import RecordSchema
 import SelfieAccounts
 import SelfiePhotos
 
-/// The statements of a transaction that writes records: what is read and locked before somebody decides.
+/// The statements of a transaction that writes records: what is read and locked before the planner decides.
 ///
 /// Rows are locked in the order of users, records by key, photos and streams by id. Another order could make a deadlock.
 struct RecordTransaction {
@@ -33,15 +33,15 @@ struct RecordTransaction {
         }
     }
 
-    /// The time as records have it, of a timestamp.
+    /// A timestamp in the form that records have.
     static func timeText(_ column: String) -> PostgresQuery {
         PostgresQuery(stringLiteral: #"to_char(\#(column), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"#)
     }
 
-    /// Locks the author and all whom the call names, so that none of them can be deleted meanwhile.
+    /// Locks the author and all members that the call names, so that none of them can be deleted meanwhile.
     ///
-    /// From here on the transaction keeps its plans. PostgreSQL makes a new plan for each array that it can count, which
-    /// takes longer than to run it. Here it can't count, because the array comes from a subquery.
+    /// From here on the transaction keeps its plans. PostgreSQL makes a new plan for each array that it can count.
+    /// Planning takes longer than running. Here it can't count, because the array comes from a subquery.
     ///
     /// - Throws: `SessionError.ended` when the author's account is deleted or disabled, `SchemaChanged`, `PostgresError`.
     func author(userID: Int, naming named: Set<String>) async throws -> RecordAuthor {
@@ -86,11 +86,11 @@ struct RecordTransaction {
         )
     }
 
-    /// Locks records that are there, by their names and keys, in the order of their keys.
+    /// Locks existing records, by their names and keys, in the order of their keys.
     ///
     /// Some may have expired.
     ///
-    /// Blocks are read of the users by whose doing they change, or else of the records' owners.
+    /// It reads blocks of the users who change the records, or else of the records' owners.
     func lock(
         _ names: Set<RecordName> = [],
         keys: [Int] = [],

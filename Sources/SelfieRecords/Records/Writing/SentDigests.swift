@@ -4,9 +4,10 @@ import JSON
 import RecordSchema
 import Secrets
 
-/// Makes the digests by which a message that is sent again is known, after it was changed or deleted, too.
+/// Makes digests of sent messages.
 ///
-/// They are keyed, so that nobody who reads the database can guess a short message by its digest.
+/// A message that is sent again has the same digest, even if the first one was changed or deleted. Digests are keyed,
+/// so that a reader of the database can't guess a short message by its digest.
 struct SentDigests: Sendable {
     private let authenticator: MessageAuthenticator
 

@@ -23,7 +23,7 @@ extension Mark {
     }
 
     private static func bodyParameters(of sample: SampleRequest) -> [String] {
-        sample.endpoint.parameters.filter { [.anywhere, .multipart].contains($0.place) }.map(\.name)
+        sample.endpoint.parameters.filter { [.anywhere, .multipart].contains($0.location) }.map(\.name)
     }
 
     private static func sendForm(

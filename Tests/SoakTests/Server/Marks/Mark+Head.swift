@@ -15,7 +15,7 @@ extension Mark {
     }
 
     static func query(of sample: SampleRequest, _ text: MarkText) -> [Mark] {
-        let parameters = sample.endpoint.parameters.filter { $0.place != .path }.map(\.name)
+        let parameters = sample.endpoint.parameters.filter { $0.location != .path }.map(\.name)
         var marks = MarkText.sizes(taken: 732).map { size in
             Mark("a name in the query") { request in
                 request.encodedQuery = "\(text.percentEncoded(bytes: size ?? request.headRoom - 4))=1"

@@ -42,7 +42,7 @@ extension Mark {
 
     static func jsonParameters(of sample: SampleRequest, _ text: MarkText) -> [Mark] {
         var places = [Place("a name", taken: 244) { $1.members.append(($0, "1")) }]
-        for parameter in sample.endpoint.parameters where [.anywhere, .multipart].contains(parameter.place) {
+        for parameter in sample.endpoint.parameters where [.anywhere, .multipart].contains(parameter.location) {
             let name = parameter.name
             places.append(Place(name, taken: 488) { SampleRequest.set(name, to: #""\#($0)""#, in: &$1.members) })
             if case .json = parameter.kind { places += objectPlaces(name) }

@@ -20,7 +20,7 @@ extension Mark {
             },
         ]
         return names
-            + sample.endpoint.parameters.filter { $0.place != .path }.map(\.name).map { name in
+            + sample.endpoint.parameters.filter { $0.location != .path }.map(\.name).map { name in
                 Mark("commas in \(name)") { request in
                     request.leaveOut(name)
                     let words = (0..<(request.headRoom - 100) / 6).map { "w\(1_000 + $0 % 9_000)," }

@@ -106,7 +106,7 @@ struct SampleService: Sendable {
     private func addParameters(to request: inout SampleRequest, id: String) async throws {
         let rivals = ["first_name", "last_name"]
         for parameter in request.endpoint.parameters where !rivals.contains(parameter.name) {
-            switch parameter.place {
+            switch parameter.location {
             case .path, .fileName: continue
             case .multipart: request.photo = TestImage.jpeg
             case .query where parameter.isRequired && parameter.name == "ids": request.query.append(("ids", id))

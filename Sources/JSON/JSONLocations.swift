@@ -1,8 +1,8 @@
-/// Where the members of a JSON text are.
-struct JSONPlaces {
+/// The lines of a JSON text's members.
+struct JSONLocations {
     /// The line of each member and element, by the names and positions that lead to it.
     private(set) var lines: [[String]: Int] = [:]
-    /// Members that are there again, with the line of the second.
+    /// Duplicate members, with the line of the second.
     private(set) var duplicates: [(path: [String], line: Int)] = []
     private var path: [String] = []
     private var last = (index: 0, line: 1)
