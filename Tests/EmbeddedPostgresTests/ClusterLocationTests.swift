@@ -5,7 +5,7 @@ import Testing
 @testable import EmbeddedPostgres
 
 @Suite("The place of a cluster", .timeLimit(.minutes(3)))
-struct LocationTests {
+struct ClusterLocationTests {
     @Test("A socket's path of 107 bytes is taken, one of 108 is not")
     func socketPathLimit() {
         func location(bytes: Int) -> ClusterLocation {

@@ -5,7 +5,7 @@ import Testing
 @testable import EmbeddedPostgres
 
 @Suite("A private cluster", .timeLimit(.minutes(3)))
-struct LifecycleTests {
+struct EmbeddedPostgresTests {
     @Test("A start makes a cluster, over the half of one that was left, that answers over its URL and nowhere else")
     func start() async throws {
         try await TestFolder.use { folder in

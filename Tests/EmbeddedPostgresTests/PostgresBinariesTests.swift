@@ -5,7 +5,7 @@ import Testing
 @testable import EmbeddedPostgres
 
 @Suite("PostgreSQL's programs", .timeLimit(.minutes(3)))
-struct BinariesTests {
+struct PostgresBinariesTests {
     @Test("None found: the error says what to install and where was searched")
     func missingPrograms() async throws {
         try await TestFolder.use { folder in

@@ -2,7 +2,7 @@ import Encodings
 import Testing
 
 @Suite("Combining marks in a row")
-struct MarkRunTests {
+struct MarkRunsTests {
     private static func marks(_ count: Int, _ mark: Unicode.Scalar = "\u{0301}") -> String {
         String(String.UnicodeScalarView(repeatElement(mark, count: count)))
     }

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPConnection
 
 @Suite("When an answer is sent")
-struct SentEventTests {
+struct SentAnswerTests {
     private static let get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     @Test("Before the first bytes of an answer nothing is waited for, and nothing leaves")

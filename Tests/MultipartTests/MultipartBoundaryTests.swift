@@ -3,7 +3,7 @@ import ServerProcesses
 import Testing
 
 @Suite("The boundary of a Content-Type")
-struct BoundaryTests {
+struct MultipartBoundaryTests {
     @Test(
         "is found wherever it stands and however it is written",
         arguments: [

@@ -13,7 +13,7 @@ struct LimitCase: CustomTestStringConvertible, Sendable {
 }
 
 @Suite("Limits", .timeLimit(.minutes(1)))
-struct LimitTests {
+struct MultipartLimitsTests {
     private static let field = "Content-Disposition: form-data; name=a"
     private static let file = "Content-Disposition: form-data; name=a; filename=f"
     private static let notChosen = "Content-Disposition: form-data; name=a; filename=\"\""

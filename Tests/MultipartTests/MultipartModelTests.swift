@@ -5,7 +5,7 @@ import Testing
 @testable import Multipart
 
 @Suite("Random bodies", .timeLimit(.minutes(1)))
-struct RandomTests {
+struct MultipartModelTests {
     @Test(
         "never crash the parser or make it invent bytes, and come to the same however they are cut",
         arguments: 0..<40

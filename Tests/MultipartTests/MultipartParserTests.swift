@@ -2,7 +2,7 @@ import Multipart
 import Testing
 
 @Suite("Bodies, however they are cut", .timeLimit(.minutes(1)))
-struct FixtureTests {
+struct MultipartParserTests {
     static let all = Fixture.valid + Fixture.invalid
 
     @Test("comes to the parts and the error that are expected", arguments: all)

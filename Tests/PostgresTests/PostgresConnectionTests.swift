@@ -3,7 +3,7 @@ import Testing
 @testable import Postgres
 
 @Suite("Statements")
-struct StatementTests {
+struct PostgresConnectionTests {
     @Test("A refused statement gives its SQLSTATE, and the connection goes on", arguments: [1, 2])
     func refusal(maxConnections: Int) async throws {
         try await withClient(maxConnections: maxConnections) { client, _ in

@@ -4,7 +4,7 @@ import Testing
 @testable import Postgres
 
 @Suite("Transactions")
-struct TransactionTests {
+struct PostgresTransactionTests {
     private struct Interruption: Error {}
 
     private func withTable(

@@ -3,7 +3,7 @@ import Testing
 @testable import Postgres
 
 @Suite("Transactions beside others", .timeLimit(.minutes(2)))
-struct IsolationTests {
+struct TransactionIsolationTests {
     private func withAccounts(_ body: (PostgresClient) async throws -> Void) async throws {
         try await withClient(adjust: { $0.retryPause = .microseconds(100) }) { client, _ in
             try await client.write("CREATE TABLE accounts (id int PRIMARY KEY, balance int NOT NULL)")

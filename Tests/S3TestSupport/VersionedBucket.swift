@@ -1,9 +1,6 @@
 import Foundation
 import ProcessTestSupport
 package import S3
-import S3TestSupport
-
-@testable import SelfieApp
 
 /// A bucket that keeps old versions, on the server that tests share.
 package struct VersionedBucket: Sendable {
@@ -29,25 +26,6 @@ package struct VersionedBucket: Sendable {
                 "AWS_ENDPOINT_URL_S3": server.endpoint,
             ]
             return try await body(VersionedBucket(settings: settings, client: client))
-        }
-    }
-
-    /// Runs a body with a service on a new, empty bucket.
-    ///
-    /// - Parameters:
-    ///   - sweeps: Whether the service works in the background.
-    ///   - body: Uses the service and the bucket.
-    /// - Throws: What the body throws, or what keeps the service from starting.
-    package static func withService(
-        sweeps: Bool = false,
-        _ body: @Sendable (TestService, VersionedBucket) async throws -> Void
-    ) async throws {
-        try await with { bucket in
-            try await TestService.run(
-                store: .s3,
-                settings: bucket.settings,
-                adjust: { $0.worksInBackground = sweeps }
-            ) { try await body($0, bucket) }
         }
     }
 }

@@ -1,14 +1,8 @@
 import Foundation
-import NIOCore
-import NIOFoundationCompat
 import ServerProcesses
-import ServiceTestSupport
 import Testing
 
-@testable import ObjectStore
 @testable import Secrets
-@testable import SelfieAccounts
-@testable import SelfiePhotos
 
 @Suite("Names that nobody can guess")
 struct RandomIdentifierTests {
@@ -41,24 +35,6 @@ struct RandomIdentifierTests {
         #expect(same.max() ?? 48 < 12)
         // About 1,548 are expected; 8 standard deviations are 312.
         #expect((1_200...1_900).contains(same.reduce(0, +)))
-    }
-
-    @Test("Tokens and photos' ids are such names")
-    func uses() async throws {
-        var spool = Spool()
-        try await spool.append(ByteBuffer(data: TestImage.jpeg))
-        let object = try await spool.finish()
-        var photos: [String] = []
-        for _ in 0..<200 {
-            photos.append(try await NewPhoto(title: "A", fileName: "photo", object: object, userID: 1).randomID)
-        }
-        let tokens = (0..<200).map { _ in IssuedToken(date: Date(), lifetime: .fixed(hours: 1)).token }
-        for names in [photos, tokens] {
-            #expect(Set(names).count == 200)
-            #expect(names.allSatisfy { $0.wholeMatch(of: /[A-Za-z0-9]{48}/) != nil })
-            #expect(Set(names.joined()).count == 62)
-        }
-        #expect(Set(photos).isDisjoint(with: tokens))
     }
 
     @Test("No randomness is made here: all comes from the system's own generator")

@@ -6,12 +6,10 @@ import Postgres
 import S3
 import S3TestSupport
 import ServerProcesses
-import ServiceTestSupport
 import TestSupport
 import Testing
 
 @testable import ObjectStore
-@testable import SelfieApp
 @testable import SelfiePhotos
 
 extension PhotoSweeperTests {
@@ -102,14 +100,10 @@ extension PhotoSweeperTests {
                 try await withS3Client(endpoint: server.endpoint, bucket: "gone") { client in
                     let store = S3ObjectStore(client: client)
                     let sweeper = scene.sweeper(of: store)
-                    let sweeping = Task {
-                        try await PeriodicService(interval: .milliseconds(10)) {
-                            await sweeper.sweepOrWarn()
-                        }.run()
+                    try await poll("the region is learned") {
+                        await sweeper.sweepOrWarn()
+                        return client.configuration.region == "eu-west-1"
                     }
-                    try await poll("the region is learned") { client.configuration.region == "eu-west-1" }
-                    sweeping.cancel()
-                    try await sweeping.value
                 }
             }
         }

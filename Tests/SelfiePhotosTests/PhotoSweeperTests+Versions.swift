@@ -3,11 +3,11 @@ import Logging
 import Postgres
 import S3
 import S3TestSupport
-import ServiceTestSupport
 import TestSupport
 import Testing
 
 @testable import ObjectStore
+@testable import SelfieAccounts
 @testable import SelfiePhotos
 
 extension PhotoSweeperTests {
@@ -16,6 +16,7 @@ extension PhotoSweeperTests {
         try await VersionedBucket.with { bucket in
             try await withScene { scene in
                 let objects = S3ObjectStore(client: bucket.client)
+                let source = RequestSource(address: .none, requestID: "test")
                 func recorded() async throws -> [String] {
                     try await scene.postgres.read(
                         "SELECT random_id || ' ' || object_version AS version FROM object_deletions"
@@ -30,7 +31,7 @@ extension PhotoSweeperTests {
                 }
                 let (first, second) = (try await scene.photo(), try await scene.photo())
                 try await upload(first, .usual)
-                let object = try await scene.photos.remove(first.randomID, ofUser: scene.userID, from: .test)
+                let object = try await scene.photos.remove(first.randomID, ofUser: scene.userID, from: source)
                 let firstVersions = try await bucket.client.allVersions()
                 #expect(firstVersions == ["\(first.randomID) \(object?.versionID ?? "")"])
                 #expect(try await recorded() == firstVersions)

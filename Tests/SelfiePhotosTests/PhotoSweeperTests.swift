@@ -5,13 +5,11 @@ import Logging
 import NIOCore
 import Postgres
 import S3
-import ServiceTestSupport
 import TestSupport
 import Testing
 
 @testable import ObjectStore
 @testable import SelfiePhotos
-@testable import SelfieWeb
 
 @Suite("What crashes and failures left half-done", .timeLimit(.minutes(2)))
 struct PhotoSweeperTests {

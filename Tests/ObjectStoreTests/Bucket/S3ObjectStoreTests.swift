@@ -6,7 +6,7 @@ import Testing
 @testable import ObjectStore
 
 @Suite("A bucket that is away")
-struct MissingBucketTests {
+struct S3ObjectStoreTests {
     @Test("It is not empty: its deletions wait for it, as in an outage", arguments: [["a"], ["a", "b"]], [nil, "v"])
     func deletion(keys: [String], versionID: String?) async throws {
         let missing = ScriptedServer.Reply.send(.failure("404 Not Found", code: "NoSuchBucket"))

@@ -1,7 +1,6 @@
 import Foundation
 import NIOCore
 import S3
-import ServiceTestSupport
 import Synchronization
 import TestSupport
 import Testing

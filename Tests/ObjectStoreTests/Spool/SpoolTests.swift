@@ -7,7 +7,7 @@ import NIOCore
 import NIOFoundationCompat
 import S3
 import ServerProcesses
-import ServiceTestSupport
+import TestSupport
 import Testing
 
 @testable import ObjectStore

@@ -3,7 +3,7 @@ import Testing
 @testable import Postgres
 
 @Suite("The product's limits")
-struct LimitTests {
+struct PoolLimitsTests {
     @Test("They are what the pages in docs promise")
     func defaults() throws {
         let configuration = try PostgresConfiguration(url: "postgresql:///db")

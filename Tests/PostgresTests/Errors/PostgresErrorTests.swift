@@ -3,7 +3,7 @@ import Testing
 @testable import Postgres
 
 @Suite("What errors and configurations tell")
-struct ErrorTextTests {
+struct PostgresErrorTests {
     private static let secret = "what the server said about ada@example.com"
 
     @Test(

@@ -4,7 +4,7 @@ import Testing
 @testable import Postgres
 
 @Suite("LISTEN and NOTIFY", .timeLimit(.minutes(2)))
-struct NotificationTests {
+struct NotificationListenerTests {
     private typealias Events = AsyncStream<PostgresNotificationEvent>
 
     private func notify(_ client: PostgresClient, _ channel: String, _ payload: String) async throws {

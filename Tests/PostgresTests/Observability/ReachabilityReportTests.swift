@@ -7,7 +7,7 @@ import Testing
 @testable import Postgres
 
 @Suite("Whether the database can be reached", .timeLimit(.minutes(2)))
-struct ReachabilityTests {
+struct ReachabilityReportTests {
     @Test("An outage is told once with libpq's reason, again when the reason changes, and so is its end")
     func outage() async throws {
         try await OwnCluster.use { cluster in

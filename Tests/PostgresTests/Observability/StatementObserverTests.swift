@@ -7,7 +7,7 @@ import Tracing
 @testable import Postgres
 
 @Suite("Metrics and spans", .timeLimit(.minutes(1)))
-struct ObservabilityTests {
+struct StatementObserverTests {
     private func lookUpNumber(_ client: PostgresClient) async throws {
         _ = try await client.read("SELECT 1")
     }

@@ -3,7 +3,7 @@ import Testing
 @testable import Postgres
 
 @Suite("When the server is asked to cancel")
-struct CancellationRequestTests {
+struct CancellationTests {
     private let start = ContinuousClock.now
 
     private func after(_ milliseconds: Int) -> ContinuousClock.Instant { start + .milliseconds(milliseconds) }

@@ -6,7 +6,7 @@ import Testing
 @testable import Postgres
 
 @Suite("Cancellation", .timeLimit(.minutes(2)))
-struct CancellationTests {
+struct CancelledStatementTests {
     @Test("A cancelled task's statement ends at the server too, and its connection is used again")
     func atTheServer() async throws {
         try await withClient(maxConnections: 1) { client, url in

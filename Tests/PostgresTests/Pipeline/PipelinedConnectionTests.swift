@@ -5,7 +5,7 @@ import Testing
 @testable import Postgres
 
 @Suite("Statements of many callers on few connections", .timeLimit(.minutes(2)))
-struct PipeliningTests {
+struct PipelinedConnectionTests {
     /// Runs a statement that answers with its number, or fails for every seventh.
     private func ask(_ client: PostgresClient, _ number: Int) async throws {
         do throws(PostgresError) {

@@ -6,7 +6,7 @@ import Testing
 @testable import Postgres
 
 @Suite("The pool")
-struct PoolTests {
+struct ConnectionPoolTests {
     private final class Count: Sendable {
         let count = Mutex(0)
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import Postgres
 
 @Suite("When the database fails", .timeLimit(.minutes(2)))
-struct OutageTests {
+struct PoolOutageTests {
     @Test("A statement over its time is cancelled at the server, and its connection is used again")
     func statementTimeout() async throws {
         try await withClient(maxConnections: 1, adjust: { $0.statementTimeout = .milliseconds(50) }) { client, url in

@@ -5,7 +5,7 @@ import Testing
 @testable import Postgres
 
 @Suite("Look-ups of many callers in one statement", .timeLimit(.minutes(2)))
-struct LookupTests {
+struct PostgresLookupTests {
     /// Finds a number by a key of one byte.
     ///
     /// The key 0 waits for the test's lock, and 255 fails.

@@ -3,7 +3,7 @@ import Testing
 @testable import Postgres
 
 @Suite("PostgresQuery")
-struct QueryTests {
+struct PostgresQueryTests {
     @Test("Every interpolation becomes a parameter, in order")
     func binds() {
         let query: PostgresQuery = "INSERT INTO t VALUES (\(1), \("two"), \(true))"

@@ -3,7 +3,7 @@ import Testing
 @testable import Postgres
 
 @Suite("What a session keeps prepared")
-struct PreparedStatementTests {
+struct PreparedStatementsTests {
     private func query(_ number: Int) -> PostgresQuery { PostgresQuery(stringLiteral: "SELECT \(number)") }
 
     private func name(_ query: PostgresQuery) -> String {

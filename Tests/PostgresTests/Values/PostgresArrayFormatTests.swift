@@ -4,7 +4,7 @@ import Testing
 @testable import Postgres
 
 @Suite("Malformed arrays")
-struct MalformedArrayTests {
+struct PostgresArrayFormatTests {
     private func array(_ numbers: Int32..., bytes: [UInt8] = []) -> [UInt8] {
         numbers.flatMap(\.bigEndianBytes) + bytes
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import Postgres
 
 @Suite("Reading a column as what it is not")
-struct DecodingTests {
+struct PostgresDecodableTests {
     @Test("The error names the column, what was expected and what was found")
     func found() async throws {
         let table = [

@@ -4,7 +4,7 @@ import Testing
 @testable import Postgres
 
 @Suite("JSON")
-struct JSONTests {
+struct PostgresJSONTests {
     struct Thing: Codable, Equatable {
         var name: String
         var size: Int?

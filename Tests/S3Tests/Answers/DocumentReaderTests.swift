@@ -5,7 +5,7 @@ import Testing
 @testable import S3
 
 /// XML as stores send it, and as nobody should.
-struct DocumentTests {
+struct DocumentReaderTests {
     private static func list(_ contents: String) -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?>

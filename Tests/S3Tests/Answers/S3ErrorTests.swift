@@ -10,7 +10,7 @@ import Testing
 @testable import S3
 
 /// What is taken from the store's failures, and what stays out of every description.
-struct ErrorTests {
+struct S3ErrorTests {
     /// As AWS answers it, shortened.
     static let signatureDoesNotMatch = """
         <?xml version="1.0" encoding="UTF-8"?>

@@ -7,7 +7,7 @@ import Testing
 
 /// How a bucket is made.
 @Suite("A missing bucket", .timeLimit(.minutes(1)))
-struct BucketTests {
+struct MissingBucketTests {
     private static let refusal = String.failure("400 Bad Request", code: "InvalidLocationConstraint")
 
     @Test("A store that does not know the region makes the bucket without it")

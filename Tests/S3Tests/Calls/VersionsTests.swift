@@ -7,7 +7,7 @@ import Testing
 
 /// Versions in stores that refuse some of the calls for them.
 @Suite("Versions", .timeLimit(.minutes(2)))
-struct VersionTests {
+struct VersionsTests {
     private static let gone = String.answer("204 No Content")
     private static let hidden = String.answer("204 No Content", ["x-amz-delete-marker": "true"])
     private static let denied = String.failure("403 Forbidden", code: "AccessDenied")

@@ -10,7 +10,7 @@ import Testing
 
 /// What is tried again, how often, and that each try is whole.
 @Suite(.timeLimit(.minutes(1)))
-struct RetryTests {
+struct S3RetryTests {
     @Test("After SlowDown the body is sent again, signed anew, after growing pauses")
     func slowDownTwice() async throws {
         let slowDown = ScriptedServer.Reply.send(.failure("503 Slow Down", code: "SlowDown"))

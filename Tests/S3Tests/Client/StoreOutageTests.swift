@@ -8,7 +8,7 @@ import Testing
 
 /// What callers are promised for the time that the store is down.
 @Suite(.timeLimit(.minutes(3)))
-struct OutageTests {
+struct StoreOutageTests {
     @Test("A store that restarts, is gone, or is halted fails puts while it is so, and serves again after")
     func outages() async throws {
         try await RcloneServer.withServer { server in

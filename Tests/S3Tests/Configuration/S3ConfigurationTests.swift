@@ -3,7 +3,7 @@ import Testing
 @testable import S3
 
 /// Which settings are taken, and where they lead.
-struct ConfigurationTests {
+struct S3ConfigurationTests {
     struct Case: Sendable {
         var bucket = "photos"
         var endpoint: String?

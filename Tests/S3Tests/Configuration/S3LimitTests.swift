@@ -9,7 +9,7 @@ import Testing
 @testable import S3
 
 /// The numbers that others build upon, so that nobody changes one by accident.
-struct LimitTests {
+struct S3LimitTests {
     @Test("Deadlines: a router gives up after 30 seconds, and the sweeper a put after 40")
     func deadlines() {
         let deadlines = S3Deadlines()

@@ -8,7 +8,7 @@ import Testing
 
 /// What a client puts right from a store's refusals, over the wire.
 @Suite(.timeLimit(.minutes(1)))
-struct LearningTests {
+struct CorrectedCallTests {
     @Test(
         "The right region is learned from a refusal, signed for at once and from then on",
         arguments: [

@@ -6,7 +6,7 @@ import Testing
 @testable import S3
 
 /// What a refusal teaches, without a network.
-struct CorrectionTests {
+struct CorrectionsTests {
     static let date = Date(timeIntervalSince1970: 1_369_353_600)
 
     private static func facts(clockOffset: TimeInterval = 0, endpoint: String? = nil) throws -> StoreFacts {

@@ -8,7 +8,7 @@ import Testing
 @testable import S3
 
 @Suite("Fetching credentials", .timeLimit(.minutes(1)))
-struct CredentialFetchTests {
+struct CredentialFetcherTests {
     private typealias Reply = ScriptedServer.Reply
     private static let keys = Reply.send(.credentials("1", expiration: credentialEpoch))
 

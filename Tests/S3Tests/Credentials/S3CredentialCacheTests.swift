@@ -11,7 +11,7 @@ import Testing
 @testable import S3
 
 @Suite("The cache of credentials", .timeLimit(.minutes(1)))
-struct CredentialCacheTests {
+struct S3CredentialCacheTests {
     private typealias Reply = ScriptedServer.Reply
 
     /// A cache before a server that answers as told, and what it was told of failures.

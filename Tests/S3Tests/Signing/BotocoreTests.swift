@@ -8,7 +8,7 @@ import Testing
 
 /// The signer against `botocore`, AWS's own implementation in Python.
 @Suite(.timeLimit(.minutes(2)))
-struct DifferentialTests {
+struct BotocoreTests {
     /// All that can be seen of a signature; the session token, the dates and the signed names are in the first step.
     ///
     /// `==` on strings takes `ü` for `u` with its dots, but the second step has the hash of the first's bytes.

@@ -5,7 +5,7 @@ import ServiceTestSupport
 import Testing
 
 @Suite("Races", .timeLimit(.minutes(3)))
-struct RaceTests {
+struct AccountRaceTests {
     /// Sends requests at once, and gives their answers in order.
     private static func parallel(
         _ count: Int,

@@ -13,7 +13,7 @@ import Testing
 
 /// What an attempt costs must not tell whether an account exists, nor how it is kept.
 @Suite("No oracle", .timeLimit(.minutes(2)))
-struct AttemptCostTests {
+struct SignInCostTests {
     /// The statements of an attempt, by the functions that make them, and the costs of its hashes.
     private struct Cost: Equatable {
         var statements: [String]

@@ -11,7 +11,7 @@ import Testing
 @testable import SelfieCore
 
 @Suite("A small storm of sign-ins", .timeLimit(.minutes(2)))
-struct SmallStormTests {
+struct SignInStormTests {
     /// All are of one network.
     ///
     /// Another one would get the room of one of them.

@@ -6,7 +6,7 @@ import Testing
 @testable import SelfieWeb
 
 @Suite("HTTP Basic")
-struct BasicTests {
+struct BasicMiddlewareTests {
     private static func base64(_ text: String) -> String { Data(text.utf8).base64EncodedString() }
 
     private static let right = base64("\(TestService.apiName):\(TestService.apiPassword)")

@@ -9,7 +9,7 @@ import Testing
 @testable import SelfieWeb
 
 @Suite("Tokens")
-struct TokenTests {
+struct TokenMiddlewareTests {
     private static let calls = Endpoint.calls(.token)
 
     @Test("They are taken in all the forms of the contract")

@@ -3,10 +3,11 @@ import Foundation
 import Postgres
 import ServerProcesses
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @Suite("Graceful shutdown", .timeLimit(.minutes(2)))
-struct ShutdownTests {
+struct ServerServiceTests {
     private static let get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     @Test(

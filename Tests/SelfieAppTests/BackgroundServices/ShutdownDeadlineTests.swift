@@ -13,7 +13,7 @@ import UnixSignals
 @testable import SelfieConfiguration
 
 @Suite("The end of the time for a graceful shutdown", .timeLimit(.minutes(2)))
-struct EndOfTimeTests {
+struct ShutdownDeadlineTests {
     @Test("A process that is told to stop has 25 s for requests that run")
     func timeout() {
         let configuration = ServiceGroupConfiguration.untilSignal([], logger: TestLog().logger(level: .info))

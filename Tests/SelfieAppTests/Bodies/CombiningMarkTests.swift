@@ -9,7 +9,7 @@ import Testing
 
 /// The short sister of `MarkSoakTests`.
 @Suite("Texts with many combining marks", .timeLimit(.minutes(2)))
-struct MarkTests {
+struct CombiningMarkTests {
     private static func marks(_ count: Int) -> String { String(repeating: "\u{0301}", count: count) }
 
     private static let unfit =

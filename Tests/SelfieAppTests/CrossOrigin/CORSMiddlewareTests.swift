@@ -6,7 +6,7 @@ import Testing
 @testable import SelfieApp
 
 @Suite("Pages of other origins", .timeLimit(.minutes(1)))
-struct CORSTests {
+struct CORSMiddlewareTests {
     private static let origin = "https://app.example.com"
     private static let settings = ["CORS_ORIGINS": "https://app.example.com, http://localhost:5173"]
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite("Headers of every answer")
-struct HeaderTests {
+struct HeadersTests {
     private static let kept = ["a", "A-1", "0", "-", String(repeating: "x", count: 255), "7b3f-QQ-00"]
     private static let replaced = [
         "", " ", "a b", "a_b", "a.b", "a,b", "ü", "<x>", "a\tb", String(repeating: "x", count: 256), "a%20",

@@ -6,7 +6,7 @@ import ServiceTestSupport
 import Testing
 
 @Suite("Parameters")
-struct ParameterTests {
+struct ParametersTests {
     @Test("They come from the query and every kind of body, on every method", .timeLimit(.minutes(2)))
     func sources() async throws {
         try await TestService.run { service in

@@ -4,7 +4,7 @@ import ServiceTestSupport
 import Testing
 
 @Suite("HTTP on the wire", .timeLimit(.minutes(2)))
-struct HTTPMannersTests {
+struct HTTPOnTheWireTests {
     private static let get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
     @Test("A connection serves many requests")

@@ -4,6 +4,7 @@ import NIOCore
 import Postgres
 import ServerProcesses
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @testable import HTTPConnection

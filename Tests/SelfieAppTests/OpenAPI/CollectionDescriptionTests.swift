@@ -7,7 +7,7 @@ import ServiceTestSupport
 import Testing
 
 @Suite("Collections in the API's description")
-struct CollectionDocumentTests {
+struct CollectionDescriptionTests {
     private static let schema = #"""
         {"collections":{"notes":{"access":"private","indexes":["short"],"fields":{
             "short":{"type":"string","max":3,"required":true},

@@ -2,6 +2,7 @@ import ConnectionTestSupport
 import Foundation
 import JSON
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @Suite("Texts as the API's description has them")

@@ -10,7 +10,7 @@ import Testing
 @testable import SelfieWeb
 
 @Suite("The API's description")
-struct DocumentTests {
+struct OpenAPIDocumentTests {
     /// What each call takes, written down once more: `header`, `path`, `query` and `body` say where.
     private static let parameters: [String: Set<String>] = [
         "GET /": ["header If-None-Match"],

@@ -5,7 +5,7 @@ import ServiceTestSupport
 import Testing
 
 @Suite("The service with keys from a container's endpoint", .timeLimit(.minutes(2)))
-struct CredentialEndpointTests {
+struct ContainerCredentialTests {
     private func withEndpoint(
         secretAccessKey: String? = nil,
         _ body: @Sendable (TestService) async throws -> Void

@@ -13,7 +13,7 @@ import Testing
 @testable import SelfieCore
 
 @Suite("Who waits for a hash", .timeLimit(.minutes(2)))
-struct FairnessTests {
+struct HashFairnessTests {
     private static func from(_ address: String) -> [(String, String)] { [("X-Forwarded-For", address)] }
 
     /// Runs a body with a service that computes one hash at a time, each once the gate lets it pass.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("Downloads at the same time", .timeLimit(.minutes(2)))
-struct DownloadPlaceTests {
+struct DownloadPermitTests {
     /// More than all sockets between hold.
     private static let image = TestImage.png(bytes: 30 << 20)
 

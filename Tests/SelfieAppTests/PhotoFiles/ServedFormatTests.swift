@@ -1,6 +1,7 @@
 import ConnectionTestSupport
 import Foundation
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @Suite("Served formats")

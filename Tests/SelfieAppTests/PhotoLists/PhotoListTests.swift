@@ -3,6 +3,7 @@ import Foundation
 import Postgres
 import RegexBuilder
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @Suite("Lists and deletions")

@@ -7,7 +7,7 @@ import Testing
 @testable import SelfieWeb
 
 @Suite("What refusals tell")
-struct RefusalTellingTests {
+struct RefusalTests {
     private static let missing: [(request: String, payload: Scenario.Payload, names: [String])] = [
         ("POST /api/signup", .none, ["email", "password", "full_name"]),
         ("POST /api/signup", .json(#"{"first_name":"A","email":"a@b.de"}"#), ["password", "last_name"]),

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite("Sessions that end, on every process at once", .timeLimit(.minutes(2)))
-struct TwoProcessTests {
+struct EndedSessionTests {
     private static func signIn(_ service: TestService, password: String) async throws -> (status: Int, token: String?) {
         let answer = try await service.signIn(email: "ada@example.com", password: password)
         return (answer.status, answer.json["api_authtoken"] as? String)

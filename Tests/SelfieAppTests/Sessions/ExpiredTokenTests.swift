@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("Expired tokens")
-struct ExpiryTests {
+struct ExpiredTokenTests {
     private static let listText = "Authtoken has expired. Please get a new token and try again!"
 
     @Test("Each endpoint refuses with its own text, after its look at the parameters", .timeLimit(.minutes(2)))

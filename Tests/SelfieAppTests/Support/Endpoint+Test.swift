@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import JSON
 import ServiceTestSupport
+import TestSupport
 
 @testable import SelfieWeb
 

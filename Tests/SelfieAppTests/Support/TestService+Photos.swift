@@ -2,6 +2,7 @@ import ConnectionTestSupport
 import Foundation
 import Postgres
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 /// The ways in which a client gets a photo's bytes.

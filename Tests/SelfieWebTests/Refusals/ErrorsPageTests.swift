@@ -1,8 +1,6 @@
 import Foundation
 import HTTPTypes
 import ServerProcesses
-import ServiceTestSupport
-import TestSupport
 import Testing
 
 @testable import SelfieWeb

@@ -8,7 +8,7 @@ import Testing
 @testable import SelfieWeb
 
 @Suite("How errors look")
-struct MappingTests {
+struct ServiceErrorTests {
     @Test("Each error of the domain has its status and text")
     func domain() {
         let limit = RateLimitExceeded(name: .signInPerAccount, limit: RateLimit(3, per: 60), secondsLeft: 7)

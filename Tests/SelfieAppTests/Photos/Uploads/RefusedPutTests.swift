@@ -3,6 +3,7 @@ import Foundation
 import Postgres
 import ServerProcesses
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @Suite("Puts that the store refuses", .timeLimit(.minutes(2)))

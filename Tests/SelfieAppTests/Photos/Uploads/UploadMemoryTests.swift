@@ -3,6 +3,7 @@ import ConnectionTestSupport
 import Foundation
 import ServerProcesses
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @testable import ObjectStore
@@ -10,7 +11,7 @@ import Testing
 @testable import SelfieWeb
 
 @Suite("The memory that uploads share", .timeLimit(.minutes(2)))
-struct SharedMemoryTests {
+struct UploadMemoryTests {
     @Test(
         "Uploads have no more of it than there is, go on in files without, and give it back",
         arguments: TestStore.allCases

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 @Suite("Uploads at the same time", .timeLimit(.minutes(2)))
-struct UploadPlaceTests {
+struct UploadPermitTests {
     @Test("A user has four, a fifth is refused before its body is read, and others go on")
     func perUser() async throws {
         try await TestService.run { service in
