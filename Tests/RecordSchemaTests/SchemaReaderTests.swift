@@ -4,7 +4,7 @@ import RecordSchema
 import Testing
 
 @Suite("Schema files")
-struct SchemaFileTests {
+struct SchemaReaderTests {
     @Test("A file with everything is read, and written as it was read")
     func everything() throws {
         let schema = try Schema(file: Array(Self.everything.utf8))
