@@ -71,18 +71,17 @@ struct BrokenUploadTests {
         as: UTF8.self
     )
 
-    @Test(
-        "A body that is wrong as a whole is refused at its end, and the connection is kept",
-        arguments: [
+    @Test("A body that is wrong as a whole is refused at its end, and the connection is kept")
+    func malformed() async throws {
+        let whole = Self.whole
+        let bodies = [
             whole.replacing(TestMultipart.boundary, with: "other"), whole.replacing("--\r\n", with: "\r\n"),
             String(whole.dropLast(4)), "", "hello", "--\(TestMultipart.boundary)",
         ]
-    )
-    func malformed(body: String) async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()
             try await RawConnection.open(port: service.port) { connection in
-                for _ in 0..<2 {
+                for body in bodies + bodies {
                     try await connection.sendUploadHead(token: token, "Content-Length: \(body.utf8.count)")
                     try await connection.send(body)
                     try await connection.expectRefusal(400, about: body, closes: false)
@@ -92,17 +91,16 @@ struct BrokenUploadTests {
         }
     }
 
-    @Test(
-        "A body that is wrong at its beginning is refused, perhaps before its end has come",
-        arguments: [whole.replacing("\r\n", with: "\n"), "--\(TestMultipart.boundary)\r\n\r\n"]
-    )
-    func malformedBeginning(body: String) async throws {
+    @Test("A body that is wrong at its beginning is refused, perhaps before its end has come")
+    func malformedBeginning() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()
-            try await RawConnection.open(port: service.port) { connection in
-                try await connection.sendUploadHead(token: token, "Content-Length: \(body.utf8.count)")
-                try await connection.send(body)
-                #expect(try await connection.readResponse()?.status == 400)
+            for body in [Self.whole.replacing("\r\n", with: "\n"), "--\(TestMultipart.boundary)\r\n\r\n"] {
+                try await RawConnection.open(port: service.port) { connection in
+                    try await connection.sendUploadHead(token: token, "Content-Length: \(body.utf8.count)")
+                    try await connection.send(body)
+                    #expect(try await connection.readResponse()?.status == 400, "\(body)")
+                }
             }
             try await service.expectNothingStored()
         }
