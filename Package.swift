@@ -449,7 +449,7 @@ let package = Package(
         .target(
             name: "S3TestSupport",
             dependencies: [
-                "Concurrency", "S3", "ServerProcesses",
+                "Concurrency", "ProcessTestSupport", "S3", "ServerProcesses",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -559,7 +559,9 @@ let package = Package(
         ),
         .testTarget(
             name: "SecretsTests",
-            dependencies: ["Secrets", "TestSupport", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: [
+                "Secrets", "ServerProcesses", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(
@@ -573,8 +575,8 @@ let package = Package(
             name: "ObjectStoreTests",
             dependencies: [
                 "Encodings", "Budgets",
-                "LinuxFiles", "ObjectStore", "ConnectionTestSupport", "S3", "S3TestSupport",
-                "ServiceTestSupport", "ServerProcesses", "TestSupport",
+                "LinuxFiles", "ObjectStore", "ConnectionTestSupport", "S3", "S3TestSupport", "ServerProcesses",
+                "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -612,7 +614,10 @@ let package = Package(
         .testTarget(
             name: "SelfiePhotosTests",
             dependencies: [
-                "DatabaseTestSupport", "Postgres", "SelfieAccounts", "SelfiePhotos", "ServerProcesses",
+                "ConnectionTestSupport", "DatabaseTestSupport", "ImageFiles", "LinuxFiles", "ObjectStore", "Postgres",
+                "S3", "S3TestSupport", "SelfieAccounts", "SelfiePhotos", "ServerProcesses", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),
@@ -621,6 +626,14 @@ let package = Package(
             dependencies: [
                 "Budgets", "DatabaseTestSupport", "Encodings", "JSON", "Postgres", "RecordSchema", "SelfieAccounts",
                 "SelfieRecords", "ServerProcesses", "TestSupport",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "SelfieCoreTests",
+            dependencies: [
+                "DatabaseTestSupport", "Postgres", "SelfieCore", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),
@@ -663,10 +676,10 @@ let package = Package(
         .testTarget(
             name: "SelfieAppTests",
             dependencies: [
-                "Budgets", "Concurrency", "Encodings", "JSON", "Secrets",
+                "Budgets", "Concurrency", "Encodings", "JSON",
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",
                 "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
-                "HTTPConnection", "ImageFiles", "LinuxFiles",
+                "HTTPConnection", "LinuxFiles",
                 "ObjectStore", "RecordSchema", "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore",
                 "SelfiePhotos", "SelfieRecords",
                 "SelfieOperations", "SelfieWeb",

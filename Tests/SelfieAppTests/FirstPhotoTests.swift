@@ -2,6 +2,7 @@ import ConnectionTestSupport
 import Foundation
 import Postgres
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @Suite("A first photo")

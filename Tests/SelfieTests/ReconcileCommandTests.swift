@@ -5,6 +5,7 @@ import ProcessTestSupport
 import SelfieOperations
 import ServerProcesses
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @testable import selfie

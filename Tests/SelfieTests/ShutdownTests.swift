@@ -4,6 +4,7 @@ import Postgres
 import ServerProcesses
 import ServiceTestSupport
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("selfie serve, when it is told to stop", .timeLimit(.minutes(2)))

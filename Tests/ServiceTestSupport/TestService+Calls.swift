@@ -6,6 +6,7 @@ import NIOFoundationCompat
 import NIOHTTP1
 package import Postgres
 import ServerProcesses
+import TestSupport
 
 extension TestService {
     /// Sends a request and collects the answer; redirects are not followed.

@@ -244,8 +244,8 @@ struct ChangePageTests {
         }
     }
 
-    @Test("Who begins with nothing gets all pages, though something was forgotten behind them", arguments: [1, 2, 5])
-    func forgottenBehind(limit: Int) async throws {
+    @Test("Who begins with nothing gets all pages, though something was forgotten behind them")
+    func forgottenBehind() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada", role: "team")
             for number in 0..<5 {
@@ -266,16 +266,18 @@ struct ChangePageTests {
                 try await service.put(path, as: ada, #"{"data":\#(data)}"#)
                 #expect(try await service.call("DELETE", "/api/records/\(path)", as: ada).status == 200)
             }
-            var (seen, page): ([String], HTTPAnswer) = ([], try await service.changes("?limit=\(limit)", as: ada))
-            for _ in 0..<20 {
-                #expect(page.status == 200, "\(page.text)")
-                seen += page.summaries
-                guard page.json["more"] as? Bool == true else { break }
-                page = try await service.changes("?limit=\(limit)&since=\(page.cursor)", as: ada)
+            for limit in [1, 2, 5] {
+                var (seen, page): ([String], HTTPAnswer) = ([], try await service.changes("?limit=\(limit)", as: ada))
+                for _ in 0..<20 {
+                    #expect(page.status == 200, "\(page.text)")
+                    seen += page.summaries
+                    guard page.json["more"] as? Bool == true else { break }
+                    page = try await service.changes("?limit=\(limit)&since=\(page.cursor)", as: ada)
+                }
+                // What ended before, the client never had.
+                let expected = (0..<5).flatMap { ["created houses h\($0)", "created priorities p\($0)"] }
+                #expect(Set(seen) == Set(expected) && seen.count == 10, "\(limit): \(seen)")
             }
-            // What ended before, the client never had.
-            #expect(Set(seen) == Set((0..<5).flatMap { ["created houses h\($0)", "created priorities p\($0)"] }))
-            #expect(seen.count == 10)
             // What was forgotten may be what this one had.
             #expect(try await service.changes("?since=\(old.cursor)", as: ada).code == "changes_forgotten")
         }

@@ -4,6 +4,7 @@ import Glibc
 import NIOFoundationCompat
 import ServerProcesses
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @testable import LinuxFiles

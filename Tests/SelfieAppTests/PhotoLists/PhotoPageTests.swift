@@ -21,31 +21,38 @@ struct PhotoPageTests {
         return String(try #require(link.wholeMatch(of: /<http:\/\/127\.0\.0\.1:\d+(\/[^>]*)>; rel="next"/)).1)
     }
 
-    @Test(
-        "They follow each other by their links, in both orders, until all were seen once",
-        arguments: ["", "order=oldest&", "order=newest&"],
-        [1, 3, 10, 11, 500]
-    )
-    func pages(order: String, limit: Int) async throws {
+    @Test("They follow each other by their links, in both orders, until all were seen once")
+    func pages() async throws {
         try await TestService.run { service in
             try await service.addSession()
             try await service.addSession(name: "bob")
             try await service.addRows(10)
             try await service.addRows(10, name: "bob")
-            var seen: [Int] = []
-            var target: String? = "/api/get_photos?\(order)limit=\(limit)"
-            while let page = target {
-                let answer = try await get(page, service)
-                #expect(answer.status == 200)
-                let numbers = try numbers(answer)
-                #expect(numbers.count == min(limit, 10 - seen.count))
-                seen += numbers
-                target = try next(answer)
-                #expect((target == nil) == (seen.count == 10))
-                if seen.count > 10 { break }
+            for order in ["", "order=oldest&", "order=newest&"] {
+                for limit in [1, 3, 10, 11, 500] {
+                    let seen = try await seen("\(order)limit=\(limit)", limit: limit, service)
+                    let all = order.contains("newest") ? Array((1...10).reversed()) : Array(1...10)
+                    #expect(seen == all, "\(order)limit=\(limit)")
+                }
             }
-            #expect(seen == (order.contains("newest") ? Array((1...10).reversed()) : Array(1...10)))
         }
+    }
+
+    /// What the pages of a list of ten have.
+    private func seen(_ query: String, limit: Int, _ service: TestService) async throws -> [Int] {
+        var seen: [Int] = []
+        var target: String? = "/api/get_photos?\(query)"
+        while let page = target {
+            let answer = try await get(page, service)
+            #expect(answer.status == 200)
+            let numbers = try numbers(answer)
+            #expect(numbers.count == min(limit, 10 - seen.count), "\(query)")
+            seen += numbers
+            target = try next(answer)
+            #expect((target == nil) == (seen.count == 10), "\(query)")
+            if seen.count > 10 { break }
+        }
+        return seen
     }
 
     @Test("Without a limit the list goes on to its end, from a photo on or from the newest")

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import Postgres
 import ServerProcesses
+import TestSupport
 
 /// Uploads and deletions of a service whose process is killed under them, and what is left of them.
 package struct CrashStorm: Sendable {

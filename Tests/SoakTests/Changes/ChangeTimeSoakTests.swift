@@ -42,6 +42,20 @@ struct ChangeTimeSoakTests {
         #expect(try await loss.happen(sendsNotifications: true) < .seconds(1.5))
     }
 
+    @Test("Silence is told again and again, within 15 seconds each time")
+    func heartbeats() async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada")
+            try await EventClient.open(service, as: ada) { client in
+                _ = try await client.summaries(until: "synced")
+                try await Task.sleep(for: .seconds(30))
+                try await service.put("houses/h", as: ada, #"{"data":{"address":"a"}}"#)
+                #expect(try await client.next()?.summary == "created houses h")
+                #expect(client.commentCount == 2)
+            }
+        }
+    }
+
     @Test("Who wants other collections is told the way past what others write, and resumes without reading it again")
     func checkpoint() async throws {
         try await TestService.runWithSchema { service in

@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import ServerProcesses
 import ServiceTestSupport
+import TestSupport
 
 /// A photo of 100 MB that is nowhere as a whole: one block, sent and expected again and again.
 enum LargePhoto {

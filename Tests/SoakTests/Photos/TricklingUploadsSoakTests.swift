@@ -5,6 +5,7 @@ import Postgres
 import ProcessTestSupport
 import ServerProcesses
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 /// The numbers are those that the service promises.

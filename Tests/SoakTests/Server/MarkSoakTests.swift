@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import SelfieWeb
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 /// The promise is of an optimized build: `bin/soak release` looks at that.

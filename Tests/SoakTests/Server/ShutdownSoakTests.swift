@@ -2,6 +2,7 @@ import ConnectionTestSupport
 import Foundation
 import Postgres
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @Suite("selfie serve, when it is told to stop, in real time", .timeLimit(.minutes(2)))

@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import Postgres
 import ServiceTestSupport
+import TestSupport
 import Testing
 
 @testable import HTTPConnection
