@@ -22,9 +22,9 @@ import Testing
 
     @Test func failuresOfEveryMeasurementCount() throws {
         let results = try Self.results(rates: [(100, 200)], bad: 1)
-        // Three, four, six, the four of operations, the three of records and the eight of changes of each round, four of the
-        // sign-ins, the long list.
-        #expect(results.failureCount == 34)
+        // The five lists, the two of operations, the three of records, the eight of changes and the six of photos of the
+        // round, four of the sign-ins, the long list.
+        #expect(results.failureCount == 29)
     }
 
     @Test func theTableHasEveryFigureAndTheFileNamesUnits() throws {
@@ -72,7 +72,7 @@ import Testing
             date: Date(timeIntervalSince1970: 0),
             machine: Machine(),
             versions: Versions(selfieCommit: "", swift: "", postgreSQL: "15", wrk: ""),
-            settings: .init(rounds: rates.count, secondsPerMeasurement: 5, listBytes: 4000, othersBusyPercent: 3),
+            settings: .init(rounds: rates.count, secondsPerMeasurement: 5, othersBusyPercent: 3),
             rounds: rates.map { list, pgbench in
                 Results.Round(
                     listAt16: load(list),
@@ -82,16 +82,12 @@ import Testing
                         averageMilliseconds: 1,
                         transactionCount: 100
                     ),
-                    staticAt16: load(2 * list),
                     emptyListAt16: load(list),
                     welcomeAt16: load(3 * list),
-                    unchangedListAt16: load(list),
                     unchangedLongListAt16: load(list),
                     operations: .init(
                         besideProbes: load(0.9 * list),
-                        probes: load(1_000),
-                        withFigures: load(list),
-                        compressed: load(0.5 * list)
+                        probes: load(1_000)
                     ),
                     records: .init(
                         creations: load(0.3 * list),
@@ -115,7 +111,6 @@ import Testing
                         listAlone: load(list),
                         listBesideWrites: load(list),
                         listBesideFewerStreams: load(list),
-                        listBesideStreams: load(list),
                         listBesideBoth: load(list),
                         writes: load(300),
                         writesBesideStreams: load(300)

@@ -46,11 +46,6 @@ extension Results {
                 changes.map { $0.listBesideFewerStreams.p99Milliseconds / $0.listAlone.p99Milliseconds }
             ),
             ratio(
-                "listP99BesideStreamsToAloneRatio",
-                "List, p99, beside 10,000 streams to without",
-                changes.map { $0.listBesideStreams.p99Milliseconds / $0.listAlone.p99Milliseconds }
-            ),
-            ratio(
                 "listP99BesideBothToBesideWritesRatio",
                 "List, p99, beside 10,000 streams and 300 writes a second to without streams",
                 goal: "1.5 or less",
@@ -92,7 +87,6 @@ extension Results {
                 "The same beside 5,000 streams",
                 changes.map(\.listBesideFewerStreams)
             )
-            + load("pacedListBesideStreams", "The same beside 10,000 streams", changes.map(\.listBesideStreams))
             + load("pacedListBesideBoth", "The same beside streams and writes", changes.map(\.listBesideBoth))
             + load("writesBesideList", "Writes beside lists", changes.map(\.writes))
             + load("writesBesideStreams", "Writes beside streams and lists", changes.map(\.writesBesideStreams))

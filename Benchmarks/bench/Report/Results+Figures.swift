@@ -23,11 +23,6 @@ extension Results {
                 rounds.map { $0.listAt256.requestsPerSecond / $0.listAt16.requestsPerSecond }
             ),
             ratio(
-                "listToStaticAt16Ratio",
-                "List to HTTP alone, requests/s, 16 connections",
-                rounds.map { $0.listAt16.requestsPerSecond / $0.staticAt16.requestsPerSecond }
-            ),
-            ratio(
                 "emptyListToWelcomeAt16Ratio",
                 "List of nothing to GET /, requests/s, 16 connections",
                 goal: "0.55 or more",
@@ -40,25 +35,10 @@ extension Results {
                 rounds.map { $0.unchangedLongListAt16.requestsPerSecond / $0.listAt16.requestsPerSecond }
             ),
             ratio(
-                "unchangedListToListAt16Ratio",
-                "Unchanged list of 20 photos to the list of 20, requests/s, 16 connections",
-                rounds.map { $0.unchangedListAt16.requestsPerSecond / $0.listAt16.requestsPerSecond }
-            ),
-            ratio(
                 "listBesideProbesToAloneRatio",
                 "List beside 1,000 probes a second to without, requests/s, 16 connections",
                 goal: "0.90 or more",
                 rounds.map { $0.operations.besideProbes.requestsPerSecond / $0.listAt16.requestsPerSecond }
-            ),
-            ratio(
-                "listWithFiguresToWithoutRatio",
-                "List with METRICS_PORT to without, requests/s, 16 connections",
-                rounds.map { $0.operations.withFigures.requestsPerSecond / $0.listAt16.requestsPerSecond }
-            ),
-            ratio(
-                "compressedListToListRatio",
-                "List as gzip to plain, requests/s, 16 connections",
-                rounds.map { $0.operations.compressed.requestsPerSecond / $0.listAt16.requestsPerSecond }
             ),
             ratio(
                 "newRecordToPgbenchRatio",
@@ -118,10 +98,8 @@ extension Results {
                     values: rounds.map(\.pgbenchAt16.averageMilliseconds)
                 ),
             ]
-            + load("staticAt16", "HTTP alone, 16 connections", rounds.map(\.staticAt16))
             + load("emptyListAt16", "List of nothing, 16 connections", rounds.map(\.emptyListAt16))
             + load("welcomeAt16", "GET /, 16 connections", rounds.map(\.welcomeAt16))
-            + load("unchangedListAt16", "Unchanged list, 16 connections", rounds.map(\.unchangedListAt16))
             + load(
                 "unchangedLongListAt16",
                 "Unchanged list of 10,000 photos, 16 connections",
@@ -141,8 +119,6 @@ extension Results {
             ]
             + load("listBesideProbes", "List beside probes, 16 connections", rounds.map(\.operations.besideProbes))
             + load("probes", "Probes beside the list", rounds.map(\.operations.probes))
-            + load("listWithFigures", "List with METRICS_PORT, 16 connections", rounds.map(\.operations.withFigures))
-            + load("compressedList", "List as gzip, 16 connections", rounds.map(\.operations.compressed))
             + load("newRecord", "New record with two readers, 16 connections", rounds.map(\.records.creations))
             + [
                 Figure(

@@ -5,7 +5,6 @@ struct Results: Codable, Sendable {
     struct Settings: Codable, Sendable {
         let rounds: Int
         let secondsPerMeasurement: Int
-        let listBytes: Int
         /// How busy other programs kept the machine before the first measurement.
         let othersBusyPercent: Double
     }
@@ -14,10 +13,8 @@ struct Results: Codable, Sendable {
         let listAt16: LoadFigures
         let listAt256: LoadFigures
         let pgbenchAt16: DatabaseFigures
-        let staticAt16: LoadFigures
         let emptyListAt16: LoadFigures
         let welcomeAt16: LoadFigures
-        let unchangedListAt16: LoadFigures
         let unchangedLongListAt16: LoadFigures
         let operations: Operations
         let records: Records
@@ -27,24 +24,21 @@ struct Results: Codable, Sendable {
         /// All that a load generator has measured.
         fileprivate var loads: [LoadFigures] {
             [
-                listAt16, listAt256, staticAt16, emptyListAt16, welcomeAt16, unchangedListAt16, unchangedLongListAt16,
-                operations.besideProbes, operations.probes, operations.withFigures, operations.compressed,
+                listAt16, listAt256, emptyListAt16, welcomeAt16, unchangedLongListAt16,
+                operations.besideProbes, operations.probes,
                 records.creations, records.pageOfFew, records.pageOfMany,
                 changes.creations, changes.silentCreations, changes.listAlone,
-                changes.listBesideWrites, changes.listBesideFewerStreams, changes.listBesideStreams,
-                changes.listBesideBoth,
+                changes.listBesideWrites, changes.listBesideFewerStreams, changes.listBesideBoth,
                 changes.writes, changes.writesBesideStreams,
                 photos.fromDisk, photos.byNginx, photos.proxied, photos.presigned,
             ]
         }
     }
 
-    /// The list with what operators and clients ask for beside it, 16 connections.
+    /// The list beside probes, 16 connections.
     struct Operations: Codable, Sendable {
         let besideProbes: LoadFigures
         let probes: LoadFigures
-        let withFigures: LoadFigures
-        let compressed: LoadFigures
     }
 
     /// Records that are created by 16 connections and listed by 4.
@@ -68,11 +62,10 @@ struct Results: Codable, Sendable {
         /// From a write to its event at all clients, and from an order to the same bytes at all clients.
         let fanOut: TimeFigures
         let rawFanOut: TimeFigures
-        /// The list with 10 ms after each answer: alone, beside 300 writes a second, 5,000 streams, 10,000, and these and writes.
+        /// The list with 10 ms after each answer: alone, beside 300 writes a second, 5,000 streams, and 10,000 with writes.
         let listAlone: LoadFigures
         let listBesideWrites: LoadFigures
         let listBesideFewerStreams: LoadFigures
-        let listBesideStreams: LoadFigures
         let listBesideBoth: LoadFigures
         let writes: LoadFigures
         let writesBesideStreams: LoadFigures

@@ -63,20 +63,11 @@ enum Service {
         return (answer.randomId, answer.imageUrl)
     }
 
-    /// How long the body of a list of 20 photos is.
-    static func listBytes(at origin: String) async throws -> Int {
-        try await body(of: listRequest(token: "token-1", to: origin)).readableBytes
-    }
-
     /// The entity tag of a list.
     static func listTag(token: String, at origin: String) async throws -> String {
-        try await answer(to: listRequest(token: token, to: origin)).headers.first(name: "etag") ?? ""
-    }
-
-    private static func listRequest(token: String, to origin: String) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: origin + "/api/get_photos")
         request.headers = ["Authorization": "Token token=\(token)"]
-        return request
+        return try await answer(to: request).headers.first(name: "etag") ?? ""
     }
 
     private static func body(of request: HTTPClientRequest) async throws -> ByteBuffer {

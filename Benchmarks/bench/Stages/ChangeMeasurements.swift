@@ -63,14 +63,12 @@ struct ChangeMeasurements: Sendable {
             return try await self.streams(tokens, at: service) { clients in
                 try await Task.sleep(for: Self.trimTime)
                 let after = try Memory(processID: service.processID).residentMebibytes
-                let besideStreams = try await list(at: service)
                 let besideBoth = try await listBesideWrites(at: service)
                 return (
                     kibibytes: (after - before) * 1024 / Double(tokens.count),
                     listAlone: listAlone,
                     besideWrites: besideWrites,
                     besideFewer: besideFewer,
-                    besideStreams: besideStreams,
                     besideBoth: besideBoth,
                     fanOut: try await fanOut(clients, at: service, count: tokens.count)
                 )
@@ -88,7 +86,6 @@ struct ChangeMeasurements: Sendable {
             listAlone: streams.listAlone,
             listBesideWrites: streams.besideWrites.list,
             listBesideFewerStreams: streams.besideFewer,
-            listBesideStreams: streams.besideStreams,
             listBesideBoth: streams.besideBoth.list,
             writes: streams.besideWrites.writes,
             writesBesideStreams: streams.besideBoth.writes
@@ -109,7 +106,7 @@ struct ChangeMeasurements: Sendable {
     // MARK: One client
 
     private func eventTimes() async throws -> TimeFigures {
-        try await streams(["token-1"], at: stage.observedService) { clients in
+        try await streams(["token-1"], at: stage.otherService) { clients in
             var times: [Duration] = []
             for number in 0..<Self.sampleCount {
                 clients.expect(#""id":"late-\#(round)-\#(number)""#)

@@ -35,9 +35,7 @@ struct Measurements: Sendable {
             say("Something else keeps this machine \(Int(busyBefore)) % busy: the figures will be poor.")
         }
         let idle = try memory().residentMebibytes
-        for origin in [stage.service.origin, stage.observedService.origin] {
-            _ = try await wrk.run(.lists, at: origin, connections: 16, seconds: Self.warmUpSeconds)
-        }
+        _ = try await lists(connections: 16, seconds: Self.warmUpSeconds)
         var rounds: [Results.Round] = []
         for number in 1...roundCount {
             say("Round \(number) of \(roundCount)")
@@ -59,7 +57,6 @@ struct Measurements: Sendable {
             settings: .init(
                 rounds: roundCount,
                 secondsPerMeasurement: seconds,
-                listBytes: stage.listBytes,
                 othersBusyPercent: busyBefore
             ),
             rounds: rounds,
@@ -80,21 +77,18 @@ struct Measurements: Sendable {
         let listAt256 = try await lists(connections: 256)
         say("  the list's statement by pgbench, 16 connections")
         let pgbenchAt16 = try await pgbench.run(.list, connections: 16, seconds: seconds)
-        say("  HTTP alone, 16 connections")
-        let staticAt16 = try await wrk.run(.lists, at: stage.staticServer.origin, connections: 16, seconds: seconds)
-        say("  the list of nothing, GET /, and unchanged lists, 16 connections")
+        say("  the list of nothing, GET /, and an unchanged list, 16 connections")
         let emptyListAt16 = try await load(.emptyList)
         let welcomeAt16 = try await load(.welcome)
-        let unchangedListAt16 = try await load(try await unchangedList("token-1"))
-        let unchangedLongListAt16 = try await load(try await unchangedList(BenchData.longListToken))
+        // As a client has had it a moment before: a tag is of one day.
+        let tag = try await Service.listTag(token: BenchData.longListToken, at: stage.service.origin)
+        let unchangedLongListAt16 = try await load(.unchangedLongList(tag: tag))
         return Results.Round(
             listAt16: listAt16,
             listAt256: listAt256,
             pgbenchAt16: pgbenchAt16,
-            staticAt16: staticAt16,
             emptyListAt16: emptyListAt16,
             welcomeAt16: welcomeAt16,
-            unchangedListAt16: unchangedListAt16,
             unchangedLongListAt16: unchangedLongListAt16,
             operations: try await operations(),
             records: try await records(),
@@ -114,19 +108,7 @@ struct Measurements: Sendable {
         )
         try await Task.sleep(for: .seconds(1))
         let besideProbes = try await lists(connections: 16)
-        let probeFigures = try await probes
-        say("  the list of a service with METRICS_PORT, and as gzip, 16 connections")
-        return Results.Operations(
-            besideProbes: besideProbes,
-            probes: probeFigures,
-            withFigures: try await wrk.run(
-                .lists,
-                at: stage.observedService.origin,
-                connections: 16,
-                seconds: seconds
-            ),
-            compressed: try await load(.compressedLists)
-        )
+        return Results.Operations(besideProbes: besideProbes, probes: try await probes)
     }
 
     private func records() async throws -> Results.Records {
@@ -155,11 +137,6 @@ struct Measurements: Sendable {
 
     private func load(_ load: Wrk.Load) async throws -> LoadFigures {
         try await wrk.run(load, at: stage.service.origin, connections: 16, seconds: seconds)
-    }
-
-    /// A list that the client has had a moment before: a tag is of one day.
-    private func unchangedList(_ token: String) async throws -> Wrk.Load {
-        .unchangedList(token: token, tag: try await Service.listTag(token: token, at: stage.service.origin))
     }
 
     private func photos() async throws -> Results.Photos {

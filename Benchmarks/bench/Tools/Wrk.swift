@@ -6,8 +6,6 @@ struct Wrk: Sendable {
     enum Load: Sendable {
         /// The lists of the users with 20 photos, one after another.
         case lists
-        /// The same lists as gzip.
-        case compressedLists
         /// The same lists, each connection 10 ms after an answer.
         case pacedLists
         /// Probes of health: 1,000 a second, if there are 11 connections and the service answers at once.
@@ -16,8 +14,8 @@ struct Wrk: Sendable {
         case longList
         /// The list of a user without photos.
         case emptyList
-        /// A list that the client has already.
-        case unchangedList(token: String, tag: String)
+        /// The list of 10,000 photos, which the client has already.
+        case unchangedLongList(tag: String)
         /// The answer that needs no database.
         case welcome
         /// Sign-ins of one user.
@@ -75,13 +73,11 @@ struct Wrk: Sendable {
     private func request(_ load: Load, _ origin: String) -> [String] {
         switch load {
         case .lists: ["-s", folder.appending(path: "lists.lua").path, origin]
-        case .compressedLists:
-            ["-H", "Accept-Encoding: gzip", "-s", folder.appending(path: "lists.lua").path, origin]
         case .pacedLists: ["-s", folder.appending(path: "paced-lists.lua").path, origin]
         case .probes: ["-s", folder.appending(path: "probes.lua").path, origin + "/readyz"]
         case .longList: list(BenchData.longListToken, origin)
         case .emptyList: list(BenchData.emptyListToken, origin)
-        case .unchangedList(let token, let tag): ["-H", "If-None-Match: \(tag)"] + list(token, origin)
+        case .unchangedLongList(let tag): ["-H", "If-None-Match: \(tag)"] + list(BenchData.longListToken, origin)
         case .welcome: [origin + "/"]
         case .signIns: ["-s", folder.appending(path: "signin.lua").path, origin + "/api/signin"]
         case .photo: [origin]
@@ -99,8 +95,7 @@ struct Wrk: Sendable {
 
     private static let listScript = requestsInTurn(
         """
-        local headers = {["Authorization"] = "Token token=token-" .. i, ["Accept-Encoding"] = wrk.headers["Accept-Encoding"]}
-        return wrk.format("GET", "/api/get_photos", headers)
+        return wrk.format("GET", "/api/get_photos", {["Authorization"] = "Token token=token-" .. i})
         """
     )
 
