@@ -45,7 +45,7 @@ enum Service {
         request.method = .POST
         request.headers = ["Authorization": Credentials.basic, "Content-Type": "application/x-www-form-urlencoded"]
         request.body = .bytes(ByteBuffer(string: try Credentials.signInForm() + "&full_name=Ada%20Lovelace"))
-        _ = try await body(of: request)
+        _ = try await send(request)
     }
 
     /// Uploads a photo.
@@ -58,7 +58,7 @@ enum Service {
         }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        let body = try await body(of: Upload(photo).request(to: origin, token: BenchData.uploaderTokens[0]))
+        let body = try await send(Upload(photo).request(to: origin, token: BenchData.uploaderTokens[0])).body
         let answer = try decoder.decode(Answer.self, from: Data(body.readableBytesView))
         return (answer.randomId, answer.imageUrl)
     }
@@ -67,14 +67,11 @@ enum Service {
     static func listTag(token: String, at origin: String) async throws -> String {
         var request = HTTPClientRequest(url: origin + "/api/get_photos")
         request.headers = ["Authorization": "Token token=\(token)"]
-        return try await answer(to: request).headers.first(name: "etag") ?? ""
+        return try await send(request).headers.first(name: "etag") ?? ""
     }
 
-    private static func body(of request: HTTPClientRequest) async throws -> ByteBuffer {
-        try await answer(to: request).body
-    }
-
-    private static func answer(to request: HTTPClientRequest) async throws -> (headers: HTTPHeaders, body: ByteBuffer) {
+    /// Sends a request that must succeed.
+    static func send(_ request: HTTPClientRequest) async throws -> (headers: HTTPHeaders, body: ByteBuffer) {
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
         let body = try await response.body.collect(upTo: maxBodyBytes)
         guard response.status == .ok else {
