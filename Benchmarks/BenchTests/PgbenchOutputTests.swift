@@ -24,11 +24,7 @@ import Testing
     @Test func aRunIsReadInMilliseconds() throws {
         #expect(
             try PgbenchOutput.figures(Self.output)
-                == DatabaseFigures(
-                    transactionsPerSecond: 10246.123456,
-                    averageMilliseconds: 1.561,
-                    transactionCount: 51234
-                )
+                == DatabaseFigures(transactionsPerSecond: 10246.123456, averageMilliseconds: 1.561)
         )
     }
 
@@ -40,7 +36,6 @@ import Testing
             tps = 10000.5 (excluding connections establishing)
             """
         #expect(try PgbenchOutput.figures(output).transactionsPerSecond == 10000.5)
-        #expect(try PgbenchOutput.figures(output).transactionCount == 51234)
     }
 
     @Test(arguments: [

@@ -14,31 +14,64 @@ import Testing
     }
 
     @Test func aRatioIsTheMedianOfEachRoundsOwn() throws {
-        let results = try Self.results(rates: [(100, 200), (300, 300), (90, 100)])
-        let ratio = try #require(results.ratios.first)
+        let results = Self.results(rates: [(100, 200), (300, 300), (90, 100)])
+        let ratio = try #require(results.ratios.first { $0.key == "listToPgbenchAt16Ratio" })
         #expect(ratio.values == [0.5, 1, 0.9])
         #expect(ratio.median == 0.9)
     }
 
-    @Test func failuresOfEveryMeasurementCount() throws {
-        let results = try Self.results(rates: [(100, 200)], bad: 1)
-        // In each round three, four, six, four of operations, three of records and eight of changes. Then four of
-        // sign-ins, and the long list.
-        #expect(results.failureCount == 34)
+    @Test func aFigureWithAGoalIsDividedByNothing() throws {
+        var results = Self.results(rates: [])
+        results.add("kibibytesPerStream", "Memory of an idle stream: KiB", 28)
+        let ratios = results.ratios
+        #expect(ratios.first { $0.key == "kibibytesPerStream" }?.values == [28])
+        #expect(ratios.first { $0.key == "streamToIdleMemoryRatio" }?.values == [])
+    }
+
+    @Test func aRatioNeedsBothFiguresOfEachRound() throws {
+        var results = Self.results(rates: [(100, 200)])
+        results.add("listAt16", "List, 16 connections", Self.load(100))
+        let ratio = try #require(results.ratios.first { $0.key == "listToPgbenchAt16Ratio" })
+        #expect(ratio.values.isEmpty)
+        let report = Report(results)
+        let line = "| List to pgbench, requests/s, 16 connections | not measured | | 0.50 or more |"
+        #expect(report.markdown.contains(line))
+        #expect(!String(decoding: try report.json(), as: UTF8.self).contains("listToPgbenchAt16Ratio"))
+    }
+
+    @Test func failuresOfEveryMeasurementAndRoundCount() throws {
+        var results = Self.results(rates: [(100, 200)])
+        #expect(results.failures.isEmpty)
+        for failureCount in [1, 0, 2] {
+            results.add("probes", "Probes", Self.load(1_000, failureCount: failureCount))
+            results.add("upload", "Uploads", TransferFigures(bytesPerSecond: 2e8, failureCount: 2 * failureCount))
+        }
+        #expect(results.failures == ["probes": 3, "upload": 6])
+        #expect(results.failureCount == 9)
+        let report = Report(results)
+        #expect(report.markdown.contains("| Answers but 2xx, broken connections | 9 | |"))
+        #expect(String(decoding: try report.json(), as: UTF8.self).contains("\"failureCount\" : 9"))
     }
 
     @Test func theTableHasEveryFigureAndTheFileNamesUnits() throws {
-        let results = try Self.results(rates: [(5000, 10_000), (6000, 10_000)])
+        var results = Self.results(rates: [(5000, 10_000), (6000, 10_000)])
+        results.add("event", "Event", TimeFigures([.milliseconds(4), .milliseconds(5), .milliseconds(3)]))
+        results.add("upload", "Uploads", TransferFigures(bytesPerSecond: 258e6, failureCount: 0))
         let report = Report(results)
-        #expect(
-            report.markdown.contains(
-                "| List to pgbench, requests/s, 16 connections | 0.55 | 0.50 to 0.60 | 0.50 or more |"
-            )
-        )
-        #expect(report.markdown.contains("| List, 16 connections: requests/s | 5,500 | 5,000 to 6,000 |"))
+        for line in [
+            "| List to pgbench, requests/s, 16 connections | 0.55 | 0.50 to 0.60 | 0.50 or more |",
+            "| List, 16 connections: requests/s | 5,500 | 5,000 to 6,000 |",
+            "| pgbench, 16 connections: average, ms | 1.50 | 1.50 to 1.50 |",
+            "| Event: p50, ms | 4 |  |",
+            "| Event: p99, ms | 5 |  |",
+            "| Uploads: MB/s | 258 |  |",
+        ] {
+            #expect(report.markdown.contains(line))
+        }
         let file = String(decoding: try report.json(), as: UTF8.self)
-        for figure in results.figures + results.ratios { #expect(file.contains("\"\(figure.key)\"")) }
+        for figure in results.figures { #expect(file.contains("\"\(figure.key)\"")) }
         #expect(file.contains("\"listAt16RequestsPerSecond\" : 5500"))
+        #expect(file.contains("\"uploadMegabytesPerSecond\" : 258"))
     }
 
     @Test func memoryIsReadFromTheProcessStatus() throws {
@@ -57,82 +90,25 @@ import Testing
         #expect(throws: BenchError.self) { try ProcessorTime(stat: "intr 1 2 3\n") }
     }
 
-    private static func results(rates: [(list: Double, pgbench: Double)], bad: Int = 0) throws -> Results {
-        func load(_ rate: Double) -> LoadFigures {
-            LoadFigures(
-                requestsPerSecond: rate,
-                p50Milliseconds: 1,
-                p99Milliseconds: 3,
-                requestCount: 100,
-                badAnswerCount: bad,
-                socketErrorCount: 0
-            )
-        }
-        return Results(
+    private static func results(rates: [(list: Double, pgbench: Double)]) -> Results {
+        var results = Results(
             date: Date(timeIntervalSince1970: 0),
             machine: Machine(),
             versions: Versions(selfieCommit: "", swift: "", postgreSQL: "15", wrk: ""),
-            settings: .init(rounds: rates.count, secondsPerMeasurement: 5, listBytes: 4000, othersBusyPercent: 3),
-            rounds: rates.map { list, pgbench in
-                Results.Round(
-                    listAt16: load(list),
-                    listAt256: load(list),
-                    pgbenchAt16: DatabaseFigures(
-                        transactionsPerSecond: pgbench,
-                        averageMilliseconds: 1,
-                        transactionCount: 100
-                    ),
-                    staticAt16: load(2 * list),
-                    emptyListAt16: load(list),
-                    welcomeAt16: load(3 * list),
-                    unchangedListAt16: load(list),
-                    unchangedLongListAt16: load(list),
-                    operations: .init(
-                        besideProbes: load(0.9 * list),
-                        probes: load(1_000),
-                        withFigures: load(list),
-                        compressed: load(0.5 * list)
-                    ),
-                    records: .init(
-                        creations: load(0.3 * list),
-                        creationsByPgbench: DatabaseFigures(
-                            transactionsPerSecond: 0.5 * pgbench,
-                            averageMilliseconds: 1,
-                            transactionCount: 100
-                        ),
-                        pageOfFew: load(list),
-                        pageOfMany: load(0.9 * list)
-                    ),
-                    changes: .init(
-                        creations: load(list),
-                        silentCreations: load(list),
-                        events: TimeFigures([.milliseconds(4)]),
-                        notifications: TimeFigures([.milliseconds(2)]),
-                        kibibytesPerIdleConnection: 20,
-                        kibibytesPerStream: 25,
-                        fanOut: TimeFigures([.milliseconds(300)]),
-                        rawFanOut: TimeFigures([.milliseconds(200)]),
-                        listAlone: load(list),
-                        listBesideWrites: load(list),
-                        listBesideFewerStreams: load(list),
-                        listBesideStreams: load(list),
-                        listBesideBoth: load(list),
-                        writes: load(300),
-                        writesBesideStreams: load(300)
-                    ),
-                    photos: .init(
-                        fromDisk: load(60),
-                        byNginx: load(100),
-                        proxied: load(8),
-                        presigned: load(10),
-                        uploads: TransferFigures(bytesPerSecond: 2e8, count: 10, failureCount: bad),
-                        puts: TransferFigures(bytesPerSecond: 25e7, count: 10, failureCount: bad)
-                    )
-                )
-            },
-            signIns: .init(alone: load(3), besideList: load(2), listAlone: load(100), listBesideSignIns: load(90)),
-            longList: load(10),
-            memory: .init(idleMebibytes: 30, underListLoadMebibytes: 60, afterwardsMebibytes: 50)
+            settings: .init(rounds: rates.count, secondsPerMeasurement: 5, othersBusyPercent: 3)
         )
+        for (list, pgbench) in rates {
+            results.add("listAt16", "List, 16 connections", load(list))
+            results.add(
+                "pgbenchAt16",
+                "pgbench, 16 connections",
+                DatabaseFigures(transactionsPerSecond: pgbench, averageMilliseconds: 1.5)
+            )
+        }
+        return results
+    }
+
+    private static func load(_ rate: Double, failureCount: Int = 0) -> LoadFigures {
+        LoadFigures(requestsPerSecond: rate, p50Milliseconds: 1, p99Milliseconds: 3, failureCount: failureCount)
     }
 }

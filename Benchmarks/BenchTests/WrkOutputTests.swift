@@ -62,7 +62,6 @@ import Testing
         #expect(figures.requestsPerSecond == 5288.11)
         #expect(abs(figures.p50Milliseconds - 0.87) < 1e-9)
         #expect(figures.p99Milliseconds == 7.02)
-        #expect(figures.requestCount == 26451)
         #expect(figures.failureCount == 0)
     }
 
@@ -70,8 +69,8 @@ import Testing
         let figures = try WrkOutput.figures(Self.slow)
         #expect(figures.p50Milliseconds == 2060)
         #expect(figures.p99Milliseconds == 2500)
-        #expect(figures.badAnswerCount == 12)
-        #expect(figures.socketErrorCount == 7)
+        // Twelve answers, and seven connections.
+        #expect(figures.failureCount == 19)
     }
 
     @Test func aRunWithoutAnyAnswerIsAFailure() {
@@ -121,7 +120,8 @@ import Testing
         for length in 0..<Self.fast.count {
             guard let figures = try? WrkOutput.figures(String(Self.fast.prefix(length))) else { continue }
             // Only the rate, near the end, may have lost digits.
-            #expect(figures.requestCount == whole.requestCount && figures.p99Milliseconds == whole.p99Milliseconds)
+            #expect(figures.p50Milliseconds == whole.p50Milliseconds)
+            #expect(figures.p99Milliseconds == whole.p99Milliseconds)
         }
     }
 }

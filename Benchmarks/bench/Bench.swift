@@ -5,7 +5,7 @@ struct Bench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
         abstract: "Measure Selfie against its parts.",
-        subcommands: [Run.self, StaticServer.self, FanOutServer.self, PlainService.self],
+        subcommands: [Run.self, FanOutServer.self, PlainService.self],
         defaultSubcommand: Run.self
     )
 }

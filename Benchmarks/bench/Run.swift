@@ -35,7 +35,13 @@ struct Run: AsyncParsableCommand {
         try report.write(to: Self.outputFolder)
         say("\n\(report.markdown)\nWrote these figures to .bench/results.md and all of them to .bench/results.json.")
         if results.failureCount > 0 {
-            say("Failed: \(results.failureCount) requests were not answered with 2xx, so the figures mean little.")
+            let failures = results.failures.map { "\($0) \($1)" }.sorted().joined(separator: ", ")
+            say("Failed: some requests were not answered with 2xx, so the figures mean little: \(failures).")
+            throw ExitCode.failure
+        }
+        let missing = results.ratios.filter(\.values.isEmpty).map(\.key)
+        if !missing.isEmpty {
+            say("Failed: these ratios were not measured: \(missing.joined(separator: ", ")).")
             throw ExitCode.failure
         }
     }

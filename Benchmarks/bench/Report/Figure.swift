@@ -1,14 +1,14 @@
-/// A line of the table: the values of one figure.
+/// A line of a table: a value for each round, or one for all rounds.
 struct Figure: Sendable {
     /// The name in `results.json`, which ends in the unit.
     let key: String
     let title: String
-    /// One value for each round, or one for all; never empty.
-    let values: [Double]
+    /// Empty if it was not measured.
+    var values: [Double]
     /// The project's goal for it; nil if it has none.
     var goal: String?
 
-    var median: Double { values.median ?? 0 }
+    var median: Double? { values.median }
 }
 
 extension [Double] {

@@ -2,7 +2,7 @@ import Encodings
 import Foundation
 
 /// The machine of a run.
-struct Machine: Codable, Sendable {
+struct Machine: Encodable, Sendable {
     var cores = ProcessInfo.processInfo.activeProcessorCount
     var processor = "unknown"
     var kernel = "unknown"
@@ -22,7 +22,7 @@ struct Machine: Codable, Sendable {
 }
 
 /// The versions of the measured program and the tools.
-struct Versions: Codable, Sendable {
+struct Versions: Encodable, Sendable {
     let selfieCommit: String
     let swift: String
     let postgreSQL: String

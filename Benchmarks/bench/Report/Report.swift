@@ -13,25 +13,22 @@ struct Report {
     /// It is printed, too.
     var markdown: String {
         let machine = results.machine
-        let ratios = results.ratios.map { figure in
-            "| \(figure.title) | \(Self.text(figure.median, digits: 2)) | \(spread(figure, digits: 2)) | \(figure.goal ?? "") |"
-        }
-        let figures = results.figures.map { figure in
-            "| \(figure.title) | \(Self.text(figure.median)) | \(spread(figure)) |"
-        }
+        let ratios = results.ratios.map { "| \($0.title) | \(Self.values($0, digits: 2)) | \($0.goal ?? "") |" }
+        let figures = results.figures.map { "| \($0.title) | \(Self.values($0)) |" }
         return """
             \(results.date.formatted(.iso8601)) · \(machine.cores) cores (\(machine.processor)), shared by load \
             generator, service and database, \(Self.text(results.settings.othersBusyPercent, digits: 0)) % busy with \
             other things · \(machine.kernel) · PostgreSQL \(results.versions.postgreSQL) · \
             \(results.settings.rounds) rounds of \(results.settings.secondsPerMeasurement) s a measurement
 
-            | ratio | median | lowest to highest | wanted |
+            | ratio | median | lowest to highest | goal |
             |---|---|---|---|
             \(ratios.joined(separator: "\n"))
 
             | figure | median | lowest to highest |
             |---|---|---|
             \(figures.joined(separator: "\n"))
+            | Answers but 2xx, broken connections | \(results.failureCount) | |
 
             """
     }
@@ -43,7 +40,13 @@ struct Report {
         encoder.dateEncodingStrategy = .iso8601
         return try encoder.encode(
             Document(
-                results: results,
+                date: results.date,
+                machine: results.machine,
+                versions: results.versions,
+                settings: results.settings,
+                rounds: Dictionary(uniqueKeysWithValues: results.figures.map { ($0.key, $0.values) }),
+                failureCount: results.failureCount,
+                failures: results.failures,
                 medians: Self.medians(results.figures),
                 medianRatios: Self.medians(results.ratios)
             )
@@ -58,22 +61,33 @@ struct Report {
     }
 
     /// A number for people: at least three significant digits, with commas between thousands.
-    static func text(_ value: Double, digits: Int? = nil) -> String {
+    private static func text(_ value: Double, digits: Int? = nil) -> String {
         let digits = digits ?? (value >= 100 || value == value.rounded() ? 0 : value >= 10 ? 1 : 2)
         return value.formatted(.number.locale(Locale(identifier: "en_US")).precision(.fractionLength(digits)))
     }
 
-    private func spread(_ figure: Figure, digits: Int? = nil) -> String {
-        guard figure.values.count > 1, let low = figure.values.min(), let high = figure.values.max() else { return "" }
-        return "\(Self.text(low, digits: digits)) to \(Self.text(high, digits: digits))"
+    /// The median, and from the lowest to the highest value of the rounds.
+    private static func values(_ figure: Figure, digits: Int? = nil) -> String {
+        guard let median = figure.median, let low = figure.values.min(), let high = figure.values.max() else {
+            return "not measured |"
+        }
+        let spread = figure.values.count > 1 ? "\(text(low, digits: digits)) to \(text(high, digits: digits))" : ""
+        return "\(text(median, digits: digits)) | \(spread)"
     }
 
     private static func medians(_ figures: [Figure]) -> [String: Double] {
-        Dictionary(uniqueKeysWithValues: figures.map { ($0.key, $0.median) })
+        Dictionary(uniqueKeysWithValues: figures.map { ($0.key, $0.median) }).compactMapValues { $0 }
     }
 
     private struct Document: Encodable {
-        let results: Results
+        let date: Date
+        let machine: Machine
+        let versions: Versions
+        let settings: Results.Settings
+        /// The values of each figure, one for each round, or one for all.
+        let rounds: [String: [Double]]
+        let failureCount: Int
+        let failures: [String: Int]
         let medians: [String: Double]
         let medianRatios: [String: Double]
     }

@@ -1,119 +1,51 @@
 import Foundation
 
-/// Everything that a run measured, as in `results.json`.
-struct Results: Codable, Sendable {
-    struct Settings: Codable, Sendable {
+/// Everything that a run measured.
+struct Results: Sendable {
+    struct Settings: Encodable, Sendable {
         let rounds: Int
         let secondsPerMeasurement: Int
-        let listBytes: Int
         /// How busy other programs kept the machine before the first measurement.
         let othersBusyPercent: Double
-    }
-
-    struct Round: Codable, Sendable {
-        let listAt16: LoadFigures
-        let listAt256: LoadFigures
-        let pgbenchAt16: DatabaseFigures
-        let staticAt16: LoadFigures
-        let emptyListAt16: LoadFigures
-        let welcomeAt16: LoadFigures
-        let unchangedListAt16: LoadFigures
-        let unchangedLongListAt16: LoadFigures
-        let operations: Operations
-        let records: Records
-        let changes: Changes
-        let photos: Photos
-
-        /// All that a load generator has measured.
-        fileprivate var loads: [LoadFigures] {
-            [
-                listAt16, listAt256, staticAt16, emptyListAt16, welcomeAt16, unchangedListAt16, unchangedLongListAt16,
-                operations.besideProbes, operations.probes, operations.withFigures, operations.compressed,
-                records.creations, records.pageOfFew, records.pageOfMany,
-                changes.creations, changes.silentCreations, changes.listAlone,
-                changes.listBesideWrites, changes.listBesideFewerStreams, changes.listBesideStreams,
-                changes.listBesideBoth,
-                changes.writes, changes.writesBesideStreams,
-                photos.fromDisk, photos.byNginx, photos.proxied, photos.presigned,
-            ]
-        }
-    }
-
-    /// The list with what operators and clients ask for beside it, 16 connections.
-    struct Operations: Codable, Sendable {
-        let besideProbes: LoadFigures
-        let probes: LoadFigures
-        let withFigures: LoadFigures
-        let compressed: LoadFigures
-    }
-
-    /// Records that are created by 16 connections and listed by 4.
-    struct Records: Codable, Sendable {
-        let creations: LoadFigures
-        let creationsByPgbench: DatabaseFigures
-        let pageOfFew: LoadFigures
-        let pageOfMany: LoadFigures
-    }
-
-    /// The feed, with a stream of each of 10,000 users where nothing else is said.
-    struct Changes: Codable, Sendable {
-        /// New records of 16 connections, with and without notifications.
-        let creations: LoadFigures
-        let silentCreations: LoadFigures
-        /// From a write's answer to its event at another process, and from PostgreSQL's write to its notification.
-        let events: TimeFigures
-        let notifications: TimeFigures
-        let kibibytesPerIdleConnection: Double
-        let kibibytesPerStream: Double
-        /// From a write to its event at all clients, and from an order to the same bytes at all clients.
-        let fanOut: TimeFigures
-        let rawFanOut: TimeFigures
-        /// The list with 10 ms after each answer: alone, beside 300 writes a second, 5,000 streams, 10,000, and these and writes.
-        let listAlone: LoadFigures
-        let listBesideWrites: LoadFigures
-        let listBesideFewerStreams: LoadFigures
-        let listBesideStreams: LoadFigures
-        let listBesideBoth: LoadFigures
-        let writes: LoadFigures
-        let writesBesideStreams: LoadFigures
-    }
-
-    struct Photos: Codable, Sendable {
-        let fromDisk: LoadFigures
-        let byNginx: LoadFigures
-        let proxied: LoadFigures
-        let presigned: LoadFigures
-        let uploads: TransferFigures
-        let puts: TransferFigures
-    }
-
-    struct SignIns: Codable, Sendable {
-        let alone: LoadFigures
-        let besideList: LoadFigures
-        let listAlone: LoadFigures
-        let listBesideSignIns: LoadFigures
-    }
-
-    struct MemoryFigures: Codable, Sendable {
-        let idleMebibytes: Double
-        let underListLoadMebibytes: Double
-        let afterwardsMebibytes: Double
     }
 
     let date: Date
     let machine: Machine
     let versions: Versions
     let settings: Settings
-    let rounds: [Round]
-    let signIns: SignIns
-    let longList: LoadFigures
-    let memory: MemoryFigures
+    /// In the order in which they were first added.
+    private(set) var figures: [Figure] = []
+    /// The number of requests without a 2xx answer, by the measurement's key; without those where all succeeded.
+    private(set) var failures: [String: Int] = [:]
 
     /// The number of requests in all measurements without a 2xx answer.
-    var failureCount: Int {
-        let once = [signIns.alone, signIns.besideList, signIns.listAlone, signIns.listBesideSignIns, longList]
-        let loads = rounds.flatMap(\.loads)
-        let uploads = rounds.reduce(0) { $0 + $1.photos.uploads.failureCount + $1.photos.puts.failureCount }
-        return (once + loads).reduce(uploads) { $0 + $1.failureCount }
+    var failureCount: Int { failures.values.reduce(0, +) }
+
+    /// The ratios of each round.
+    ///
+    /// A disturbance of a whole round changes them little.
+    var ratios: [Figure] {
+        let values = Dictionary(uniqueKeysWithValues: figures.map { ($0.key, $0.values) })
+        return Ratio.all.map { $0.figure(values) }
+    }
+
+    /// Adds what a round has measured.
+    ///
+    /// - Parameters:
+    ///   - key: Begins the keys of its figures in `results.json`.
+    ///   - title: Begins their titles.
+    ///   - measured: The figures of this round.
+    mutating func add(_ key: String, _ title: String, _ measured: some Measured) {
+        for (unit, label, value) in measured.values { add(key + unit, "\(title): \(label)", value) }
+        if measured.failureCount > 0 { failures[key, default: 0] += measured.failureCount }
+    }
+
+    /// Adds a round's value of one figure.
+    mutating func add(_ key: String, _ title: String, _ value: Double) {
+        if let index = figures.firstIndex(where: { $0.key == key }) {
+            figures[index].values.append(value)
+        } else {
+            figures.append(Figure(key: key, title: title, values: [value]))
+        }
     }
 }

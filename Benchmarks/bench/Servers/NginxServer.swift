@@ -1,6 +1,5 @@
 import Foundation
-import NIOCore
-import NIOPosix
+import ServerProcesses
 
 /// nginx as Debian sets it up, serving a folder.
 enum NginxServer {
@@ -12,7 +11,7 @@ enum NginxServer {
     ) async throws -> Result {
         let own = folder.appending(path: "nginx")
         try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
-        let port = try await freePort()
+        let port = ServerProcess.anyPort()
         let file = own.appending(path: "nginx.conf")
         try configuration(port: port, root: root, own: own).write(to: file, atomically: true, encoding: .utf8)
         return try await RunningServer.with(
@@ -38,15 +37,6 @@ enum NginxServer {
               server { listen 127.0.0.1:\(port); root \(root.path); }
             }
             """
-    }
-
-    private static func freePort() async throws -> Int {
-        let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = channel.localAddress?.port
-        try await channel.close()
-        guard let port else { throw BenchError.missing("a free port") }
-        return port
     }
 
     /// Debian puts it into a folder that is only in root's `PATH`.

@@ -45,7 +45,7 @@ enum Service {
         request.method = .POST
         request.headers = ["Authorization": Credentials.basic, "Content-Type": "application/x-www-form-urlencoded"]
         request.body = .bytes(ByteBuffer(string: try Credentials.signInForm() + "&full_name=Ada%20Lovelace"))
-        _ = try await body(of: request)
+        _ = try await send(request)
     }
 
     /// Uploads a photo.
@@ -58,32 +58,20 @@ enum Service {
         }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        let body = try await body(of: Upload(photo).request(to: origin, token: BenchData.uploaderTokens[0]))
+        let body = try await send(Upload(photo).request(to: origin, token: BenchData.uploaderTokens[0])).body
         let answer = try decoder.decode(Answer.self, from: Data(body.readableBytesView))
         return (answer.randomId, answer.imageUrl)
     }
 
-    /// How long the body of a list of 20 photos is.
-    static func listBytes(at origin: String) async throws -> Int {
-        try await body(of: listRequest(token: "token-1", to: origin)).readableBytes
-    }
-
     /// The entity tag of a list.
     static func listTag(token: String, at origin: String) async throws -> String {
-        try await answer(to: listRequest(token: token, to: origin)).headers.first(name: "etag") ?? ""
-    }
-
-    private static func listRequest(token: String, to origin: String) -> HTTPClientRequest {
         var request = HTTPClientRequest(url: origin + "/api/get_photos")
         request.headers = ["Authorization": "Token token=\(token)"]
-        return request
+        return try await send(request).headers.first(name: "etag") ?? ""
     }
 
-    private static func body(of request: HTTPClientRequest) async throws -> ByteBuffer {
-        try await answer(to: request).body
-    }
-
-    private static func answer(to request: HTTPClientRequest) async throws -> (headers: HTTPHeaders, body: ByteBuffer) {
+    /// Sends a request that must succeed.
+    static func send(_ request: HTTPClientRequest) async throws -> (headers: HTTPHeaders, body: ByteBuffer) {
         let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
         let body = try await response.body.collect(upTo: maxBodyBytes)
         guard response.status == .ok else {

@@ -10,88 +10,83 @@ struct ChangeMeasurements: Sendable {
     let stage: Stage
     let wrk: Wrk
     let seconds: Int
-    /// The number of the round, part of its records' names.
+    /// A part of the ids of this round's records.
     let round: Int
 
     private static let sampleCount = 300
     private static let fanOutCount = 10
-    /// How many streams a process must bear without lists being late.
+    /// How many streams a process must have without slower lists.
     private static let fewerCount = 5_000
     /// How often the list is measured before it counts: a new process takes a while to be as quick as it gets.
     private static let warmUpCount = 2
     private static let writeConnections = 8
-    /// So few that the machine has idle time: otherwise the slowest lists only show that it is busy.
+    /// So few that the machine is not busy: otherwise, the slowest lists only show that it is.
     private static let listConnections = 4
-    /// Descriptors of a process with permits for so many streams, and for its other work.
+    /// Descriptors of a process that has permits for so many streams, and for what else it may do.
     private static let minFileCount = 18_000
-    /// How long a stream whose client has left may hold its permit: until its next comment.
+    /// How long a stream whose client has left may keep its permit: until its next comment.
     private static let leavingTime: Duration = .seconds(16)
     /// How long a service takes to give back memory that it does not need.
     private static let trimTime: Duration = .seconds(11)
 
     private var store: [String: String] { ["OBJECTS_PATH": stage.folder.appending(path: "objects").path] }
 
-    func run() async throws -> Results.Changes {
+    func run(_ results: inout Results) async throws {
         let tokens = BenchData.followerTokens
         guard OpenFileLimit.raise() >= Self.minFileCount else {
             throw BenchError.missing("a limit of \(Self.minFileCount) open files (ulimit -Hn)")
         }
         say("  new records with and without notifications, 16 connections")
         // The table grows meanwhile, so each is first in turn.
-        let first = try await creations(sendsNotifications: round.isMultiple(of: 2))
-        let second = try await creations(sendsNotifications: !round.isMultiple(of: 2))
-        let (creations, silentCreations) = round.isMultiple(of: 2) ? (first, second) : (second, first)
+        for sendsNotifications in round.isMultiple(of: 2) ? [true, false] : [false, true] {
+            let name = sendsNotifications ? "With" : "Without"
+            results.add(
+                "newRecord\(name)Notifications",
+                "New record \(name.lowercased()) notifications, 16 connections",
+                try await creations(sendsNotifications: sendsNotifications)
+            )
+        }
         say("  the time from a write's answer to its event at another process, and to a notification of PostgreSQL's")
-        let events = try await eventTimes()
-        let notifications = try await notificationTimes()
+        results.add("event", "Write's answer to event at another process", try await eventTimes())
+        results.add("notification", "PostgreSQL's write to notification", try await notificationTimes())
         say("  the memory of \(tokens.count) idle connections")
-        let idle = try await idleKibibytes(count: tokens.count)
-        say(
-            "  \(Self.fewerCount) and \(tokens.count) streams: memory, the list beside them and writes, one change to all"
+        results.add(
+            "kibibytesPerIdleConnection",
+            "Memory of an idle connection: KiB",
+            try await idleKibibytes(count: tokens.count)
         )
-        let streams = try await Service.with(databaseURL: stage.databaseURL, store: store) { service in
+        say("  \(Self.fewerCount) and \(tokens.count) streams: memory, the list, writes, one change to all")
+        let bytes = try await Service.with(databaseURL: stage.databaseURL, store: store) { service in
             // The first lists open connections to the database.
             for _ in 0..<Self.warmUpCount { _ = try await list(at: service) }
-            let listAlone = try await list(at: service)
+            results.add("pacedList", "List, 4 connections, 10 ms after an answer", try await list(at: service))
             let before = try Memory(processID: service.processID).residentMebibytes
-            let besideWrites = try await listBesideWrites(at: service)
-            let besideFewer = try await self.streams(Array(tokens.prefix(Self.fewerCount)), at: service) { _ in
+            let (list, writes) = try await listBesideWrites(at: service)
+            results.add("pacedListBesideWrites", "The same with writes", list)
+            results.add("writesBesideList", "Writes with lists", writes)
+            try await streams(Array(tokens.prefix(Self.fewerCount)), at: service) { _ in
                 try await Task.sleep(for: Self.trimTime)
-                return try await list(at: service)
+                let list = try await self.list(at: service)
+                results.add("pacedListBesideFewerStreams", "The same with 5,000 streams", list)
             }
             try await Task.sleep(for: Self.leavingTime)
-            return try await self.streams(tokens, at: service) { clients in
+            return try await streams(tokens, at: service) { clients in
                 try await Task.sleep(for: Self.trimTime)
                 let after = try Memory(processID: service.processID).residentMebibytes
-                let besideStreams = try await list(at: service)
-                let besideBoth = try await listBesideWrites(at: service)
-                return (
-                    kibibytes: (after - before) * 1024 / Double(tokens.count),
-                    listAlone: listAlone,
-                    besideWrites: besideWrites,
-                    besideFewer: besideFewer,
-                    besideStreams: besideStreams,
-                    besideBoth: besideBoth,
-                    fanOut: try await fanOut(clients, at: service, count: tokens.count)
-                )
+                let kibibytes = (after - before) * 1024 / Double(tokens.count)
+                results.add("kibibytesPerStream", "Memory of an idle stream: KiB", kibibytes)
+                let (list, writes) = try await listBesideWrites(at: service)
+                results.add("pacedListBesideBoth", "The same with 10,000 streams and writes", list)
+                results.add("writesBesideStreams", "Writes with streams and lists", writes)
+                let fanOut = try await fanOut(clients, at: service, count: tokens.count)
+                results.add("fanOut", "Write to event at 10,000 streams", fanOut.times)
+                return fanOut.bytes
             }
         }
-        return Results.Changes(
-            creations: creations,
-            silentCreations: silentCreations,
-            events: events,
-            notifications: notifications,
-            kibibytesPerIdleConnection: idle,
-            kibibytesPerStream: streams.kibibytes,
-            fanOut: streams.fanOut.times,
-            rawFanOut: try await rawFanOut(bytes: streams.fanOut.bytes, count: tokens.count),
-            listAlone: streams.listAlone,
-            listBesideWrites: streams.besideWrites.list,
-            listBesideFewerStreams: streams.besideFewer,
-            listBesideStreams: streams.besideStreams,
-            listBesideBoth: streams.besideBoth.list,
-            writes: streams.besideWrites.writes,
-            writesBesideStreams: streams.besideBoth.writes
+        results.add(
+            "rawFanOut",
+            "The same bytes to 10,000 sockets",
+            try await rawFanOut(bytes: bytes, count: tokens.count)
         )
     }
 
@@ -109,7 +104,7 @@ struct ChangeMeasurements: Sendable {
     // MARK: One client
 
     private func eventTimes() async throws -> TimeFigures {
-        try await streams(["token-1"], at: stage.observedService) { clients in
+        try await streams(["token-1"], at: stage.otherService) { clients in
             var times: [Duration] = []
             for number in 0..<Self.sampleCount {
                 clients.expect(#""id":"late-\#(round)-\#(number)""#)
@@ -243,15 +238,14 @@ struct ChangeMeasurements: Sendable {
     }
 
     private func listBesideWrites(at service: RunningServer) async throws -> (list: LoadFigures, writes: LoadFigures) {
-        // The writes begin a second before the lists and end after them.
-        async let writes = wrk.run(
-            .pacedRecords,
-            at: service.origin,
+        try await wrk.run(
+            .pacedLists,
+            connections: Self.listConnections,
+            beside: .pacedRecords,
             connections: Self.writeConnections,
-            seconds: seconds + 2
+            at: service.origin,
+            seconds: seconds
         )
-        try await Task.sleep(for: .seconds(1))
-        return (try await list(at: service), try await writes)
     }
 
     private func list(at service: RunningServer) async throws -> LoadFigures {
@@ -278,10 +272,6 @@ struct ChangeMeasurements: Sendable {
         request.method = .PUT
         request.headers = ["Authorization": "Bearer token-1", "Content-Type": "application/json"]
         request.body = .bytes(ByteBuffer(string: #"{"data":{"text":"A note of some words"}}"#))
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-        let body = try await response.body.collect(upTo: 1 << 20)
-        guard response.status == .ok else {
-            throw BenchError.refused(url: request.url, status: Int(response.status.code), body: String(buffer: body))
-        }
+        _ = try await Service.send(request)
     }
 }

@@ -25,159 +25,107 @@ struct Measurements: Sendable {
         self.stage = stage
         self.roundCount = roundCount
         self.seconds = seconds
-        wrk = try Wrk(folder: stage.folder)
+        wrk = Wrk(folder: stage.folder)
         pgbench = try Pgbench(databaseURL: stage.databaseURL, folder: stage.folder)
     }
 
     func run() async throws -> Results {
+        let versions = await Versions.installed(postgreSQL: stage.serverVersion)
         let busyBefore = try await ProcessorTime.busyPercent(during: Self.lookDuration)
         if busyBefore > Self.maxOthersBusyPercent {
             say("Something else keeps this machine \(Int(busyBefore)) % busy: the figures will be poor.")
         }
-        let idle = try memory().residentMebibytes
-        for origin in [stage.service.origin, stage.observedService.origin] {
-            _ = try await wrk.run(.lists, at: origin, connections: 16, seconds: Self.warmUpSeconds)
-        }
-        var rounds: [Results.Round] = []
-        for number in 1...roundCount {
-            say("Round \(number) of \(roundCount)")
-            rounds.append(try await round(number))
-        }
-        let peak = try memory().peakMebibytes
-        say("Once:\n  the list of \(BenchData.longListCount) photos, \(Self.longListConnections) connections")
-        let longList = try await wrk.run(
-            .longList,
-            at: stage.service.origin,
-            connections: Self.longListConnections,
-            seconds: seconds
-        )
-        let signIns = try await signIns()
-        return Results(
+        var results = Results(
             date: Date(),
             machine: Machine(),
-            versions: await Versions.installed(postgreSQL: stage.serverVersion),
-            settings: .init(
-                rounds: roundCount,
-                secondsPerMeasurement: seconds,
-                listBytes: stage.listBytes,
-                othersBusyPercent: busyBefore
-            ),
-            rounds: rounds,
-            signIns: signIns,
-            longList: longList,
-            memory: .init(
-                idleMebibytes: idle,
-                underListLoadMebibytes: peak,
-                afterwardsMebibytes: try memory().residentMebibytes
-            )
+            versions: versions,
+            settings: .init(rounds: roundCount, secondsPerMeasurement: seconds, othersBusyPercent: busyBefore)
         )
+        let idle = try memory().residentMebibytes
+        _ = try await load(.lists, seconds: Self.warmUpSeconds)
+        for number in 1...roundCount {
+            say("Round \(number) of \(roundCount)")
+            try await lists(&results)
+            try await records(&results)
+            try await ChangeMeasurements(stage: stage, wrk: wrk, seconds: seconds, round: number).run(&results)
+            try await photos(&results)
+        }
+        let peak = try memory().peakMebibytes
+        say("Once:")
+        try await longList(&results)
+        try await signIns(&results)
+        results.add("idleMebibytes", "Memory, idle: MiB", idle)
+        results.add("underListLoadMebibytes", "Memory, the most under list load: MiB", peak)
+        results.add("afterwardsMebibytes", "Memory, afterwards: MiB", try memory().residentMebibytes)
+        return results
     }
 
-    private func round(_ number: Int) async throws -> Results.Round {
-        say("  the list, 16 connections")
-        let listAt16 = try await lists(connections: 16)
-        say("  the list, 256 connections")
-        let listAt256 = try await lists(connections: 256)
-        say("  the list's statement by pgbench, 16 connections")
-        let pgbenchAt16 = try await pgbench.run(.list, connections: 16, seconds: seconds)
-        say("  HTTP alone, 16 connections")
-        let staticAt16 = try await wrk.run(.lists, at: stage.staticServer.origin, connections: 16, seconds: seconds)
-        say("  the list of nothing, GET /, and unchanged lists, 16 connections")
-        let emptyListAt16 = try await load(.emptyList)
-        let welcomeAt16 = try await load(.welcome)
-        let unchangedListAt16 = try await load(try await unchangedList("token-1"))
-        let unchangedLongListAt16 = try await load(try await unchangedList(BenchData.longListToken))
-        return Results.Round(
-            listAt16: listAt16,
-            listAt256: listAt256,
-            pgbenchAt16: pgbenchAt16,
-            staticAt16: staticAt16,
-            emptyListAt16: emptyListAt16,
-            welcomeAt16: welcomeAt16,
-            unchangedListAt16: unchangedListAt16,
-            unchangedLongListAt16: unchangedLongListAt16,
-            operations: try await operations(),
-            records: try await records(),
-            changes: try await ChangeMeasurements(stage: stage, wrk: wrk, seconds: seconds, round: number).run(),
-            photos: try await photos()
+    private func lists(_ results: inout Results) async throws {
+        say("  the list, 16 and 256 connections, and its statement by pgbench")
+        results.add("listAt16", "List, 16 connections", try await load(.lists))
+        results.add("listAt256", "List, 256 connections", try await load(.lists, connections: 256))
+        results.add(
+            "pgbenchAt16",
+            "pgbench, 16 connections",
+            try await pgbench.run(.list, connections: 16, seconds: seconds)
         )
-    }
-
-    private func operations() async throws -> Results.Operations {
-        say("  the list beside 1,000 probes a second, 16 and \(Self.probeConnections) connections")
-        // The probes begin a second before the lists and end after them.
-        async let probes = wrk.run(
-            .probes,
-            at: stage.service.origin,
+        say("  an empty list, GET /, and an unchanged list, 16 connections")
+        results.add("emptyListAt16", "Empty list, 16 connections", try await load(.emptyList))
+        results.add("welcomeAt16", "GET /, 16 connections", try await load(.welcome))
+        // As a client has had it a moment before: a tag is of one day.
+        let tag = try await Service.listTag(token: BenchData.longListToken, at: stage.service.origin)
+        results.add(
+            "unchangedLongListAt16",
+            "Unchanged list of 10,000 photos, 16 connections",
+            try await load(.unchangedLongList(tag: tag))
+        )
+        say("  the list with 1,000 probes a second, 16 and \(Self.probeConnections) connections")
+        let (list, probes) = try await wrk.run(
+            .lists,
+            connections: 16,
+            beside: .probes,
             connections: Self.probeConnections,
-            seconds: seconds + 2
+            at: stage.service.origin,
+            seconds: seconds
         )
-        try await Task.sleep(for: .seconds(1))
-        let besideProbes = try await lists(connections: 16)
-        let probeFigures = try await probes
-        say("  the list of a service with METRICS_PORT, and as gzip, 16 connections")
-        return Results.Operations(
-            besideProbes: besideProbes,
-            probes: probeFigures,
-            withFigures: try await wrk.run(
-                .lists,
-                at: stage.observedService.origin,
-                connections: 16,
-                seconds: seconds
-            ),
-            compressed: try await load(.compressedLists)
-        )
+        results.add("listBesideProbes", "List with probes, 16 connections", list)
+        results.add("probes", "Probes with the list", probes)
     }
 
-    private func records() async throws -> Results.Records {
+    private func records(_ results: inout Results) async throws {
         say("  new records with two readers, and the same statements by pgbench, 16 connections")
-        let creations = try await load(.newRecords)
-        let statements = try await pgbench.run(.recordCreation, connections: 16, seconds: seconds)
-        say(
-            "  50 records of \(BenchRecords.fewCount) and of \(BenchRecords.manyCount), \(Self.pageConnections) connections"
+        results.add("newRecord", "New record with two readers, 16 connections", try await load(.newRecords))
+        results.add(
+            "newRecordByPgbench",
+            "The same statements by pgbench, 16 connections",
+            try await pgbench.run(.recordCreation, connections: 16, seconds: seconds)
         )
-        return Results.Records(
-            creations: creations,
-            creationsByPgbench: statements,
-            pageOfFew: try await page(BenchRecords.fewToken),
-            pageOfMany: try await page(BenchRecords.manyToken)
-        )
+        say("  50 records of \(BenchRecords.fewCount) and of \(BenchRecords.manyCount)")
+        results.add("pageOfFew", "50 records of 100, 4 connections", try await page(BenchRecords.fewToken))
+        results.add("pageOfMany", "50 records of 1,000,000, 4 connections", try await page(BenchRecords.manyToken))
     }
 
     private func page(_ token: String) async throws -> LoadFigures {
-        try await wrk.run(
-            .newestRecords(token: token),
-            at: stage.service.origin,
-            connections: Self.pageConnections,
-            seconds: seconds
-        )
+        try await load(.newestRecords(token: token), connections: Self.pageConnections)
     }
 
-    private func load(_ load: Wrk.Load) async throws -> LoadFigures {
-        try await wrk.run(load, at: stage.service.origin, connections: 16, seconds: seconds)
-    }
-
-    /// A list that the client has had a moment before: a tag is of one day.
-    private func unchangedList(_ token: String) async throws -> Wrk.Load {
-        .unchangedList(token: token, tag: try await Service.listTag(token: token, at: stage.service.origin))
-    }
-
-    private func photos() async throws -> Results.Photos {
+    private func photos(_ results: inout Results) async throws {
         let (small, large) = (stage.photos.small, stage.photos.large)
-        say("  a photo of 300 KB from disk, by the service and by nginx, \(PhotoStage.connections) connections")
-        let fromDisk = try await photo(small.selfieURL)
-        let byNginx = try await photo(small.otherURL)
-        say("  a photo of 20 MB from S3, through the service and from the S3 server")
-        let proxied = try await photo(large.selfieURL)
-        let presigned = try await photo(large.otherURL)
+        say("  a photo of 300 KB from disk, and one of 20 MB from S3")
+        results.add("fromDisk", "Photo of 300 KB from disk, 8 connections", try await photo(small.selfieURL))
+        results.add("byNginx", "Photo of 300 KB by nginx, 8 connections", try await photo(small.otherURL))
+        results.add("proxied", "Photo of 20 MB by proxy, 8 connections", try await photo(large.selfieURL))
+        results.add("presigned", "Photo of 20 MB by presigned URL, 8 connections", try await photo(large.otherURL))
         say("  uploads of 20 MB, through the service and to the S3 server")
-        return Results.Photos(
-            fromDisk: fromDisk,
-            byNginx: byNginx,
-            proxied: proxied,
-            presigned: presigned,
-            uploads: try await Transfers.throughService(stage.photos, seconds: seconds),
-            puts: try await Transfers.direct(stage.photos, seconds: seconds)
+        results.add(
+            "upload",
+            "Uploads of 20 MB, 8 in parallel",
+            try await Transfers.throughService(stage.photos, seconds: seconds)
+        )
+        results.add(
+            "directPut",
+            "Direct puts of 20 MB, 8 in parallel",
+            try await Transfers.direct(stage.photos, seconds: seconds)
         )
     }
 
@@ -185,45 +133,44 @@ struct Measurements: Sendable {
         try await wrk.run(.photo, at: url, connections: PhotoStage.connections, seconds: seconds)
     }
 
-    private func signIns() async throws -> Results.SignIns {
-        // Before any sign-in: the service still works on those that wrk gave up.
-        say("  the list alone, 16 connections")
-        let listAlone = try await lists(connections: 16)
-        say("  sign-ins alone, \(Self.signInConnections) connections")
-        let alone = try await signIns(seconds: signInSeconds)
-        say("  the list beside sign-ins, 16 and \(Self.signInConnections) connections")
-        // The sign-ins begin a second before the lists and end after them.
-        async let beside = signIns(seconds: signInSeconds + 2)
-        try await Task.sleep(for: .seconds(1))
-        let listBeside = try await lists(connections: 16)
-        return Results.SignIns(
-            alone: alone,
-            besideList: try await beside,
-            listAlone: listAlone,
-            listBesideSignIns: listBeside
+    private func longList(_ results: inout Results) async throws {
+        say("  the list of \(BenchData.longListCount) photos")
+        results.add(
+            "longList",
+            "List of 10,000 photos, 2 connections",
+            try await load(.longList, connections: Self.longListConnections)
         )
     }
 
-    /// A sign-in takes at least a quarter of a second of a core.
-    ///
-    /// In less time, there are too few to count.
-    private var signInSeconds: Int { max(seconds, 5) }
-
-    private func lists(connections: Int, seconds: Int? = nil) async throws -> LoadFigures {
-        try await wrk.run(
+    private func signIns(_ results: inout Results) async throws {
+        // A sign-in takes at least a quarter of a second of a core. In less time, there are too few to count.
+        let seconds = max(seconds, 5)
+        // Before any sign-in: the service continues those that wrk gave up.
+        say("  the list with and without sign-ins, 16 and \(Self.signInConnections) connections")
+        results.add("listAlone", "List without sign-ins, 16 connections", try await load(.lists, seconds: seconds))
+        results.add(
+            "signIn",
+            "Sign-ins, 8 connections",
+            try await load(.signIns, connections: Self.signInConnections, seconds: seconds)
+        )
+        let (list, signIns) = try await wrk.run(
             .lists,
+            connections: 16,
+            beside: .signIns,
+            connections: Self.signInConnections,
+            at: stage.service.origin,
+            seconds: seconds
+        )
+        results.add("listBesideSignIns", "List with sign-ins, 16 connections", list)
+        results.add("signInBesideList", "Sign-ins with the list", signIns)
+    }
+
+    private func load(_ load: Wrk.Load, connections: Int = 16, seconds: Int? = nil) async throws -> LoadFigures {
+        try await wrk.run(
+            load,
             at: stage.service.origin,
             connections: connections,
             seconds: seconds ?? self.seconds
-        )
-    }
-
-    private func signIns(seconds: Int) async throws -> LoadFigures {
-        try await wrk.run(
-            .signIns,
-            at: stage.service.origin,
-            connections: Self.signInConnections,
-            seconds: seconds
         )
     }
 

@@ -1,19 +1,16 @@
 import EmbeddedPostgres
 import Foundation
 
-/// The servers of a run: a database with data, the service, and a server that does only HTTP.
+/// The servers of a run: a database with data, two processes of the service, and the servers for photos.
 struct Stage: Sendable {
     /// A folder that is deleted at the end.
     let folder: URL
     let databaseURL: String
     let serverVersion: String
     let service: RunningServer
-    /// Another process on the same database, with `METRICS_PORT`.
-    let observedService: RunningServer
-    let staticServer: RunningServer
+    /// Another process on the same database.
+    let otherService: RunningServer
     let photos: PhotoStage
-    /// How many bytes the body of a list of 20 photos has.
-    let listBytes: Int
 
     /// Sets everything up, runs `body`, and ends everything in any case.
     static func with<Result: Sendable>(_ body: (Stage) async throws -> Result) async throws -> Result {
@@ -26,30 +23,24 @@ struct Stage: Sendable {
             let store = ["OBJECTS_PATH": objects.path]
             return try await Service.with(databaseURL: databaseURL, store: store) { service in
                 try await Service.signUp(at: service.origin)
-                let listBytes = try await Service.listBytes(at: service.origin)
                 let version = try await BenchData.serverVersion(databaseURL: databaseURL)
-                let observed = store.merging(["METRICS_PORT": "0"]) { $1 }
-                return try await Service.with(databaseURL: databaseURL, store: observed) { observedService in
-                    try await StaticServer.with(bodyBytes: listBytes) { staticServer in
-                        try await PhotoStage.with(
-                            databaseURL: databaseURL,
-                            diskService: service,
-                            objects: objects,
-                            in: folder
-                        ) { photos in
-                            try await body(
-                                Stage(
-                                    folder: folder,
-                                    databaseURL: databaseURL,
-                                    serverVersion: version,
-                                    service: service,
-                                    observedService: observedService,
-                                    staticServer: staticServer,
-                                    photos: photos,
-                                    listBytes: listBytes
-                                )
+                return try await Service.with(databaseURL: databaseURL, store: store) { otherService in
+                    try await PhotoStage.with(
+                        databaseURL: databaseURL,
+                        diskService: service,
+                        objects: objects,
+                        in: folder
+                    ) { photos in
+                        try await body(
+                            Stage(
+                                folder: folder,
+                                databaseURL: databaseURL,
+                                serverVersion: version,
+                                service: service,
+                                otherService: otherService,
+                                photos: photos
                             )
-                        }
+                        )
                     }
                 }
             }

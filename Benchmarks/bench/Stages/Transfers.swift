@@ -59,7 +59,6 @@ enum Transfers {
         }
         return TransferFigures(
             bytesPerSecond: Double(count * bytes) / ((ContinuousClock.now - start) / .seconds(1)),
-            count: count,
             failureCount: failures
         )
     }

@@ -1,9 +1,6 @@
 import ArgumentParser
 import Foundation
 import Glibc
-import NIOCore
-import NIOPosix
-import Synchronization
 
 /// A server that does only this: it writes the same bytes to all of its connections.
 struct FanOutServer: AsyncParsableCommand {

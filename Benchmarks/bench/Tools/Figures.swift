@@ -1,40 +1,66 @@
+/// What one measurement found.
+protocol Measured {
+    /// The values, each with its unit as the end of a key and as people read it.
+    var values: [(unit: String, label: String, value: Double)] { get }
+    /// The number of requests without a 2xx answer.
+    var failureCount: Int { get }
+}
+
 /// A load generator's figures of a server.
-struct LoadFigures: Codable, Sendable, Equatable {
+struct LoadFigures: Measured, Sendable {
     let requestsPerSecond: Double
     let p50Milliseconds: Double
     let p99Milliseconds: Double
-    let requestCount: Int
-    /// Answers with a status of 400 or more.
-    let badAnswerCount: Int
-    /// Connections that could not be made, were broken, or waited too long for an answer.
-    let socketErrorCount: Int
+    /// Answers with a status of 400 or more, and connections that failed or waited too long.
+    let failureCount: Int
 
-    var failureCount: Int { badAnswerCount + socketErrorCount }
+    var values: [(unit: String, label: String, value: Double)] {
+        [
+            ("RequestsPerSecond", "requests/s", requestsPerSecond),
+            ("P50Milliseconds", "p50, ms", p50Milliseconds),
+            ("P99Milliseconds", "p99, ms", p99Milliseconds),
+        ]
+    }
 }
 
 /// How long something took.
-struct TimeFigures: Codable, Sendable, Equatable {
+struct TimeFigures: Measured, Sendable {
     let p50Milliseconds: Double
     let p99Milliseconds: Double
+    let failureCount = 0
 
     /// - Parameter times: Each time; at least one.
     init(_ times: [Duration]) {
         let sorted = times.map { $0 / .milliseconds(1) }.sorted()
         (p50Milliseconds, p99Milliseconds) = (sorted[sorted.count / 2], sorted[sorted.count * 99 / 100])
     }
+
+    var values: [(unit: String, label: String, value: Double)] {
+        [("P50Milliseconds", "p50, ms", p50Milliseconds), ("P99Milliseconds", "p99, ms", p99Milliseconds)]
+    }
 }
 
-/// pgbench's figures of PostgreSQL.
-struct DatabaseFigures: Codable, Sendable, Equatable {
+/// pgbench's figures of PostgreSQL, which has no failures: they end the run.
+struct DatabaseFigures: Measured, Sendable, Equatable {
     let transactionsPerSecond: Double
     let averageMilliseconds: Double
-    let transactionCount: Int
+
+    var failureCount: Int { 0 }
+
+    var values: [(unit: String, label: String, value: Double)] {
+        [
+            ("TransactionsPerSecond", "transactions/s", transactionsPerSecond),
+            ("AverageMilliseconds", "average, ms", averageMilliseconds),
+        ]
+    }
 }
 
-/// The bytes that arrived, and the time.
-struct TransferFigures: Codable, Sendable, Equatable {
+/// The bytes that arrived, and the uploads that were not answered with success.
+struct TransferFigures: Measured, Sendable {
     let bytesPerSecond: Double
-    let count: Int
-    /// Uploads that were not answered with success.
     let failureCount: Int
+
+    var values: [(unit: String, label: String, value: Double)] {
+        [("MegabytesPerSecond", "MB/s", bytesPerSecond / 1e6)]
+    }
 }

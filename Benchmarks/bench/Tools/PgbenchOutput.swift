@@ -6,8 +6,9 @@ enum PgbenchOutput {
     /// - Returns: The figures, without the time that connecting takes.
     /// - Throws: `BenchError.unreadable` for one that is missing or malformed, or when a transaction failed.
     static func figures(_ output: String) throws(BenchError) -> DatabaseFigures {
-        let transactionCount = try figure("number of transactions actually processed:", output) { Int($0) }
-        guard transactionCount > 0 else { throw .unreadable(figure: "number of transactions", output: output) }
+        guard try figure("number of transactions actually processed:", output, { Int($0) }) > 0 else {
+            throw .unreadable(figure: "number of transactions", output: output)
+        }
         // Versions before 15 do not count these: there a failure ends the client, and pgbench with an error.
         if output.contains("number of failed transactions:") {
             let failed = try figure("number of failed transactions:", output) { Int($0) }
@@ -15,8 +16,7 @@ enum PgbenchOutput {
         }
         return DatabaseFigures(
             transactionsPerSecond: try figure("tps =", output, positive),
-            averageMilliseconds: try figure("latency average =", output, unit: "ms", positive),
-            transactionCount: transactionCount
+            averageMilliseconds: try figure("latency average =", output, unit: "ms", positive)
         )
     }
 

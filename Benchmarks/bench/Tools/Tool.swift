@@ -24,7 +24,8 @@ enum Tool {
     static func run(_ program: String, _ arguments: [String]) async throws -> String {
         let outcome = try await outcome(program, arguments)
         guard outcome.isSuccess else {
-            throw BenchError.toolFailed(command: command(program, arguments), output: outcome.output)
+            let command = ([program] + arguments).joined(separator: " ")
+            throw BenchError.toolFailed(command: command, output: outcome.output)
         }
         return outcome.output
     }
@@ -33,10 +34,6 @@ enum Tool {
     static func say(_ program: String, _ arguments: [String]) async -> String {
         let output = (try? await outcome(program, arguments))?.output
         return output?.split(separator: "\n").first.map(String.init) ?? "unknown"
-    }
-
-    static func command(_ program: String, _ arguments: [String]) -> String {
-        ([program] + arguments).joined(separator: " ")
     }
 
     /// `PATH` and the given variables.
@@ -51,10 +48,10 @@ enum Tool {
     }
 
     /// A session of its own: a terminal's Ctrl-C ends this process, which then ends the others.
-    private static func platformOptions(stopTimeout: Duration = .seconds(1)) -> PlatformOptions {
+    private static var platformOptions: PlatformOptions {
         var options = PlatformOptions()
         options.createSession = true
-        options.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: stopTimeout)]
+        options.teardownSequence = [.gracefulShutDown(allowedDurationToNextStep: .seconds(1))]
         return options
     }
 
@@ -66,7 +63,7 @@ enum Tool {
             program.hasPrefix("/") ? .path(FilePath(program)) : .name(program),
             arguments: Arguments(arguments),
             environment: environment,
-            platformOptions: platformOptions(),
+            platformOptions: platformOptions,
             input: .none,
             output: .string(limit: maxOutputBytes),
             error: .combinedWithOutput

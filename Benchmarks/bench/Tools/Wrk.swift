@@ -6,8 +6,6 @@ struct Wrk: Sendable {
     enum Load: Sendable {
         /// The lists of the users with 20 photos, one after another.
         case lists
-        /// The same lists as gzip.
-        case compressedLists
         /// The same lists, each connection 10 ms after an answer.
         case pacedLists
         /// Probes of health: 1,000 a second, if there are 11 connections and the service answers at once.
@@ -16,8 +14,8 @@ struct Wrk: Sendable {
         case longList
         /// The list of a user without photos.
         case emptyList
-        /// A list that the client has already.
-        case unchangedList(token: String, tag: String)
+        /// The list of 10,000 photos, which the client has already.
+        case unchangedLongList(tag: String)
         /// The answer that needs no database.
         case welcome
         /// Sign-ins of one user.
@@ -32,30 +30,8 @@ struct Wrk: Sendable {
         case newestRecords(token: String)
     }
 
+    /// For scripts.
     let folder: URL
-
-    /// Writes the scripts into a folder.
-    init(folder: URL) throws {
-        self.folder = folder
-        try Self.listScript.write(to: folder.appending(path: "lists.lua"), atomically: true, encoding: .utf8)
-        try Self.newRecordScript.write(to: folder.appending(path: "records.lua"), atomically: true, encoding: .utf8)
-        try (Self.listScript + Self.delay(milliseconds: 10)).write(
-            to: folder.appending(path: "paced-lists.lua"),
-            atomically: true,
-            encoding: .utf8
-        )
-        try (Self.newRecordScript + Self.delay(milliseconds: 20)).write(
-            to: folder.appending(path: "paced-records.lua"),
-            atomically: true,
-            encoding: .utf8
-        )
-        try Self.delay(milliseconds: 10).write(
-            to: folder.appending(path: "probes.lua"),
-            atomically: true,
-            encoding: .utf8
-        )
-        try Self.signInScript().write(to: folder.appending(path: "signin.lua"), atomically: true, encoding: .utf8)
-    }
 
     /// Keeps a number of connections busy.
     ///
@@ -72,25 +48,51 @@ struct Wrk: Sendable {
         return try WrkOutput.figures(try await Tool.run("wrk", options + request(load, origin)))
     }
 
-    private func request(_ load: Load, _ origin: String) -> [String] {
+    /// Runs a load while another one runs, which begins a second before and ends after it.
+    ///
+    /// - Returns: The figures of both.
+    /// - Throws: `BenchError` with wrk's output.
+    func run(
+        _ load: Load,
+        connections: Int,
+        beside other: Load,
+        connections otherConnections: Int,
+        at origin: String,
+        seconds: Int
+    ) async throws -> (LoadFigures, LoadFigures) {
+        async let otherFigures = run(other, at: origin, connections: otherConnections, seconds: seconds + 2)
+        try await Task.sleep(for: .seconds(1))
+        let figures = try await run(load, at: origin, connections: connections, seconds: seconds)
+        return (figures, try await otherFigures)
+    }
+
+    private func request(_ load: Load, _ origin: String) throws -> [String] {
         switch load {
-        case .lists: ["-s", folder.appending(path: "lists.lua").path, origin]
-        case .compressedLists:
-            ["-H", "Accept-Encoding: gzip", "-s", folder.appending(path: "lists.lua").path, origin]
-        case .pacedLists: ["-s", folder.appending(path: "paced-lists.lua").path, origin]
-        case .probes: ["-s", folder.appending(path: "probes.lua").path, origin + "/readyz"]
+        case .lists: try script("lists", Self.listScript) + [origin]
+        case .pacedLists: try script("paced-lists", Self.listScript + Self.delay(milliseconds: 10)) + [origin]
+        case .probes: try script("probes", Self.delay(milliseconds: 10)) + [origin + "/readyz"]
         case .longList: list(BenchData.longListToken, origin)
         case .emptyList: list(BenchData.emptyListToken, origin)
-        case .unchangedList(let token, let tag): ["-H", "If-None-Match: \(tag)"] + list(token, origin)
+        case .unchangedLongList(let tag): ["-H", "If-None-Match: \(tag)"] + list(BenchData.longListToken, origin)
         case .welcome: [origin + "/"]
-        case .signIns: ["-s", folder.appending(path: "signin.lua").path, origin + "/api/signin"]
+        case .signIns: try script("sign-ins", try Self.signInScript()) + [origin + "/api/signin"]
         case .photo: [origin]
-        case .newRecords: ["-s", folder.appending(path: "records.lua").path, origin + "/api/records/messages"]
+        case .newRecords: try script("records", Self.newRecordScript) + [origin + "/api/records/messages"]
         case .pacedRecords:
-            ["-s", folder.appending(path: "paced-records.lua").path, origin + "/api/records/messages"]
+            try script("paced-records", Self.newRecordScript + Self.delay(milliseconds: 20))
+                + [origin + "/api/records/messages"]
         case .newestRecords(let token):
             ["-H", "Authorization: Token token=\(token)", origin + "/api/records/notes?order=-created&limit=50"]
         }
+    }
+
+    /// Writes a script.
+    ///
+    /// - Returns: The arguments with which wrk runs it.
+    private func script(_ name: String, _ lua: String) throws -> [String] {
+        let file = folder.appending(path: "\(name).lua")
+        try lua.write(to: file, atomically: true, encoding: .utf8)
+        return ["-s", file.path]
     }
 
     private func list(_ token: String, _ origin: String) -> [String] {
@@ -99,8 +101,7 @@ struct Wrk: Sendable {
 
     private static let listScript = requestsInTurn(
         """
-        local headers = {["Authorization"] = "Token token=token-" .. i, ["Accept-Encoding"] = wrk.headers["Accept-Encoding"]}
-        return wrk.format("GET", "/api/get_photos", headers)
+        return wrk.format("GET", "/api/get_photos", {["Authorization"] = "Token token=token-" .. i})
         """
     )
 

@@ -9,15 +9,15 @@ struct WrkOutput {
     /// - Throws: `BenchError.unreadable` for one that is missing or malformed, or when no request was answered.
     static func figures(_ text: String) throws(BenchError) -> LoadFigures {
         let output = WrkOutput(text: text)
-        let requestCount = try output.number(before: " requests in ")
-        guard requestCount > 0 else { throw .unreadable(figure: "count of requests", output: text) }
+        guard try output.number(before: " requests in ") > 0 else {
+            throw .unreadable(figure: "count of requests", output: text)
+        }
         return LoadFigures(
             requestsPerSecond: try output.value("Requests/sec:", count),
             p50Milliseconds: try output.value("50%", milliseconds),
             p99Milliseconds: try output.value("99%", milliseconds),
-            requestCount: requestCount,
-            badAnswerCount: try output.failures("Non-2xx or 3xx responses:", names: [""]),
-            socketErrorCount: try output.failures("Socket errors:", names: ["connect", "read", "write", "timeout"])
+            failureCount: try output.failures("Non-2xx or 3xx responses:", names: [""])
+                + output.failures("Socket errors:", names: ["connect", "read", "write", "timeout"])
         )
     }
 

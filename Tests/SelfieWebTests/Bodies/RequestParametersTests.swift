@@ -8,7 +8,7 @@ struct RequestParametersTests {
     private static func parameter(_ kind: Endpoint.Parameter.Kind, isRequired: Bool = false) -> Endpoint.Parameter {
         Endpoint.Parameter(
             name: "nickname",
-            place: .anywhere,
+            location: .anywhere,
             isRequired: isRequired,
             kind: kind,
             summary: "",
