@@ -85,7 +85,7 @@ extension ChangeCursor {
     /// Whether a change has moved it, and in no stream back.
     fileprivate func isBeyond(_ other: ChangeCursor?) -> Bool {
         guard let other else { return true }
-        let isAhead = other.places.allSatisfy { number(in: $0.key) >= $0.value.number }
-        return isAhead && places.mapValues(\.number) != other.places.mapValues(\.number)
+        let isAhead = other.positions.allSatisfy { number(in: $0.key) >= $0.value.number }
+        return isAhead && positions.mapValues(\.number) != other.positions.mapValues(\.number)
     }
 }

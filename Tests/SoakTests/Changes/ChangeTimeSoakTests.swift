@@ -72,7 +72,7 @@ struct ChangeTimeSoakTests {
                 return try #require(event?.id.flatMap(ChangeCursor.init))
             }
             let last = try await service.count("SELECT sum(seq)::bigint AS count FROM streams")
-            #expect(last >= 6_000 && cursor.places.values.map(\.number).reduce(0, +) == last)
+            #expect(last >= 6_000 && cursor.positions.values.map(\.number).reduce(0, +) == last)
             let page = try await service.changes("?collections=houses&since=\(cursor.text)", as: ada)
             #expect(page.status == 200 && page.summaries.isEmpty && page.cursor == cursor.text)
         }
