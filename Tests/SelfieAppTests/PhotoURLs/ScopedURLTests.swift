@@ -4,6 +4,8 @@ import Postgres
 import ServiceTestSupport
 import Testing
 
+@testable import SelfieRecords
+
 /// The URLs of photos that members see by way of records and pictures.
 @Suite("Photos' URLs for others", .timeLimit(.minutes(3)))
 struct ScopedURLTests {
