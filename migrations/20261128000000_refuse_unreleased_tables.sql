@@ -11,7 +11,7 @@ BEGIN
         RAISE EXCEPTION USING MESSAGE = format(
             E'This database has migrations that were never released: %s.\n'
             'Revert them with the program that applied them: selfie migrate down --to 20261123000200. '
-            E'This deletes records, roles and profiles. Accounts and photos stay.\n'
+            'This deletes records, roles and profiles. Accounts and photos stay.\n'
             'Nothing was changed. Then migrate again with this program.', unreleased);
     END IF;
 END
