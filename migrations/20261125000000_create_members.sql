@@ -10,10 +10,6 @@ ALTER TABLE users
     ADD COLUMN shows_email boolean NOT NULL DEFAULT false,
     ADD COLUMN profile json NOT NULL DEFAULT '{}';
 
--- Each request needs it. It never changes. NULL in what an older version adds beside this one.
-ALTER TABLE sessions ADD COLUMN member_id text COLLATE "C";
-UPDATE sessions SET member_id = users.member_id FROM users WHERE users.id = user_id;
-
 CREATE UNIQUE INDEX users_member_id_key ON users (member_id);
 CREATE INDEX users_full_name_index ON users ((lower(first_name || ' ' || last_name) COLLATE "C"), id)
     WHERE disabled_at IS NULL;
@@ -35,7 +31,6 @@ DROP INDEX users_title_index;
 DROP INDEX users_last_name_index;
 DROP INDEX users_full_name_index;
 
-ALTER TABLE sessions DROP COLUMN member_id;
 ALTER TABLE users
     DROP COLUMN profile,
     DROP COLUMN shows_email,

@@ -6,7 +6,10 @@ DECLARE
     unreleased text;
 BEGIN
     SELECT string_agg(version, ', ' ORDER BY version) INTO unreleased FROM schema_migrations
-    WHERE version IN ('20261126000000', '20261126000100', '20261127000100', '20261127003100', '20261128000100');
+    WHERE version IN (
+        '20261125000100', '20261125000300', '20261125000400', '20261125000500', '20261126000000', '20261126000100',
+        '20261127000100', '20261127003100', '20261128000100'
+    );
     IF unreleased IS NOT NULL THEN
         RAISE EXCEPTION USING MESSAGE = format(
             E'This database has migrations that were never released: %s.\n'

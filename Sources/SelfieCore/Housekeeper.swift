@@ -50,7 +50,7 @@ package struct Housekeeper: Sendable {
     ///
     /// A failed step does not stop the others.
     package func tidy() async {
-        let steps = [
+        let steps: [(name: String, run: @Sendable () async throws -> Void)] = [
             ("ended grants", { try await records.forgetEnded() }),
             ("deleted records", { try await records.forgetDeleted() }),
         ]

@@ -80,14 +80,14 @@ struct UpgradeTests {
         try await TestCluster.withEmptyDatabase { url in
             _ = try await Self.migrator(url, upTo: "20261127").up()
             try await TestCluster.withClient(url) { client in
-                try await client.write("INSERT INTO schema_migrations (version) VALUES ('20261126000100')")
+                try await client.write("INSERT INTO schema_migrations (version) VALUES ('20261125000100')")
                 await #expect {
                     _ = try await Self.migrator(url).up()
                 } throws: {
-                    "\($0)".contains("never released: 20261126000100.")
+                    "\($0)".contains("never released: 20261125000100.")
                         && "\($0)".contains("selfie migrate down --to 20261123000200")
                 }
-                try await client.write("DELETE FROM schema_migrations WHERE version = '20261126000100'")
+                try await client.write("DELETE FROM schema_migrations WHERE version = '20261125000100'")
             }
             _ = try await Self.migrator(url).up()
             try await Self.checkSchema(url)

@@ -107,9 +107,10 @@ package final class ChangeFollower {
 
     /// Reads what is new; nil when there is nothing to send.
     private func read() async throws -> Event? {
-        // A remembered session may have been used elsewhere meanwhile.
-        if hasExpired { listener.wake { $0.needsRead = true } }
-        while listener.news != ChangeListener.News() {
+        while true {
+            // A remembered session may have been used elsewhere meanwhile.
+            if hasExpired { listener.wake { $0.needsRead = true } }
+            guard listener.news != ChangeListener.News() else { return synced() }
             // A client that is behind must also disconnect.
             if listener.news.isStopping { return .end(.restart) }
             if let synced = synced() { return synced }
@@ -134,7 +135,6 @@ package final class ChangeFollower {
             let now = ContinuousClock.now
             if hasSkipped && now >= lastCursor + Self.cursorInterval || now >= heartbeat { return nil }
         }
-        return synced()
     }
 
     private func synced() -> Event? {

@@ -54,6 +54,8 @@ struct FollowedStream {
         guard epoch == cursor.epoch, let number = cursor.positions[id]?.number, number >= since else { return nil }
         // A reader that has queried the database itself may be ahead.
         guard number < position.number else { return reader.position }
+        // What ended before a reader began is not sent to it. That is known only where the cache has all up to the end.
+        guard number > 0 || position.number == position.end.number else { return nil }
         let first = changes.partitioningIndex { $0.position.number > number }
         // The reader never received what ended before it began.
         let news = changes[first...].filter { $0.content != nil || $0.position.number > cursor.begun(in: id) }

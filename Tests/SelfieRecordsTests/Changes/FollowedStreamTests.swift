@@ -68,6 +68,19 @@ struct FollowedStreamTests {
         #expect(Self.told(stream, after: .at([1: 12])) == [])
     }
 
+    @Test("A reader who began with nothing reads by itself until all is in memory: else it would miss an end")
+    func begunBeforeTheEnd() {
+        var stream = FollowedStream(epoch: .first, end: .at(0))
+        stream.append([.note("x", number: 1, shownSince: 1)], to: 1, end: .at(1))
+        // Meanwhile x was deleted, as change 4. One query has read only up to 2.
+        stream.append([.note("y", number: 2, shownSince: 2)], to: 2, end: .at(5))
+        #expect(Self.told(stream, after: .at([1: 0])) == nil)
+        #expect(Self.told(stream, after: .at([1: 1])) == ["created y"])
+        stream.append([.ended("x", number: 4), .note("z", number: 5, shownSince: 5)], to: 5, end: .at(5))
+        #expect(Self.told(stream, after: .at([1: 0])) == ["created y", "created z"])
+        #expect(Self.told(stream, after: .at([1: 2])) == ["deleted x", "created z"])
+    }
+
     @Test("A reader is not told of the end of what it never had")
     func neverHad() {
         var stream = FollowedStream(epoch: .first, end: .at(0))
