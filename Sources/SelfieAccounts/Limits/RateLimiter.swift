@@ -51,9 +51,7 @@ package struct RateLimiter: Sendable {
     ) async throws -> CountedActions {
         guard let limits else { return CountedActions() }
         let keys = actions.map { key(of: $0) }
-        for key in keys {
-            if let refusal = memory.refusal(of: key, now: clock.now) { throw refusal }
-        }
+        try requireNotRefused(keys)
         var counted = CountedActions()
         for (action, key) in zip(actions, keys) {
             let limit = limits[action.limit].times(action.factor)
@@ -75,6 +73,20 @@ package struct RateLimiter: Sendable {
             }
         }
         return counted
+    }
+
+    /// Refuses what was refused a moment ago, without a look at the database.
+    ///
+    /// - Parameter action: What is counted later.
+    /// - Throws: The last refusal.
+    package func requireNotRefused(_ action: LimitedAction) throws(RateLimitExceeded) {
+        try requireNotRefused([key(of: action)])
+    }
+
+    private func requireNotRefused(_ keys: [String]) throws(RateLimitExceeded) {
+        for key in keys {
+            if let refusal = memory.refusal(of: key, now: clock.now) { throw refusal }
+        }
     }
 
     /// Undoes counts.

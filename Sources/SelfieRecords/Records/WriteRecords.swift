@@ -33,6 +33,10 @@ package struct WriteRecords: Sendable {
     ) async throws -> [StoredRecord] {
         try Self.checkIDs(operations)
         let userID = session.userID
+        // A call that is refused costs no statement. So writes are counted only after that.
+        if location.inboxOf != nil || operations.contains(where: { $0.action == .create && $0.namesMembers }) {
+            try limiter.requireNotRefused(.inboxSends(1, userID: userID))
+        }
         let clearsInbox = try await clearsOwnInbox(operations, in: location, by: session)
         let writes = try await limiter.count(
             [clearsInbox ? .inboxDeletion(userID: userID) : .recordWrites(operations.count, userID: userID)],

@@ -70,6 +70,22 @@ struct SendCountTests {
         }
     }
 
+    @Test("Who was refused a moment ago is refused again without a statement", arguments: [true, false])
+    func refusedInMemory(isMessage: Bool) async throws {
+        try await TestService.runWithSchema(settings: Self.settings(1)) { service in
+            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
+            let path = isMessage ? "/api/members/\(bob.id)/records/inbox" : "/api/records/threads"
+            let body = isMessage ? #"{"data":{}}"# : #"{"data":{},"readers":["\#(bob.id)"]}"#
+            #expect(try await service.call("POST", path, as: ada, body).status == 200)
+            #expect(try await service.call("POST", path, as: ada, body).status == 429)
+            try await service.postgres.withTransaction { connection in
+                // Whoever counts anything waits for this lock, and then gets 503.
+                try await connection.execute("LOCK TABLE rate_limits IN ACCESS EXCLUSIVE MODE")
+                #expect(try await service.call("POST", path, as: ada, body).status == 429)
+            }
+        }
+    }
+
     @Test("Who is named as a reader still, and was taken off while the call waits, counts as newly named")
     func lostReader() async throws {
         try await TestService.runWithSchema(
