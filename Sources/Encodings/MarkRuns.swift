@@ -1,4 +1,4 @@
-extension StringProtocol {
+extension String {
     /// Whether it has more than 30 combining marks in a row.
     ///
     /// Swift compares and hashes texts by their normal form, and sorts each row of marks: n of them cost up to n². Scripts
@@ -18,7 +18,7 @@ extension StringProtocol {
     ///
     /// It is for what was stored before such texts were refused. Source: UAX #15, section 13.1 "Stream-Safe Text Process".
     package var streamSafe: String {
-        guard hasLongMarkRun else { return String(self) }
+        guard hasLongMarkRun else { return self }
         var (run, safe) = (MarkRun(), String.UnicodeScalarView())
         for scalar in unicodeScalars {
             if run.isTooLong(with: scalar) {

@@ -90,7 +90,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             // Other characters of a URL must be percent-encoded. The router could not handle them as they are.
             // No header needs many combining marks, which would be slow to compare.
             guard head.uri.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
-                !head.headers.contains(where: \.value.hasLongMarkRun)
+                !head.headers.contains(where: { $0.value.hasLongMarkRun })
             else {
                 return reject(context: context, with: .malformedRequest)
             }

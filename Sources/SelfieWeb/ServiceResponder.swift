@@ -27,10 +27,10 @@ package struct ServiceResponder: HTTPResponder {
         guard let target = request.head.path else { return request }
         var path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         let query = target.utf8[path.endIndex...]
-        // Records have ids of their clients' choice, which may end like that.
-        if records.contains(where: path.starts(with:)) { return request }
         while path.last == UInt8(ascii: "/") { path.removeLast() }
         guard path.suffix(Endpoint.format.utf8.count).elementsEqual(Endpoint.format.utf8) else { return request }
+        // Records have ids of their clients' choice, which may end like that.
+        if records.contains(where: path.starts(with:)) { return request }
         var head = request.head
         head.path = String(Substring(path.dropLast(Endpoint.format.utf8.count))) + String(Substring(query))
         return Request(head: head, body: request.body)

@@ -1,7 +1,9 @@
 /// A statement that finds one row by a key, so that the look-ups of many callers can be one statement.
-package struct PostgresLookup: Sendable, Hashable {
+package struct PostgresLookup: Sendable {
     /// The text before and after the keys.
     private let texts: [String]
+    /// Of the texts, which are long: each look-up would hash them again.
+    private let hash: Int
 
     /// The most keys of one statement.
     static let maxKeys = 64
@@ -21,6 +23,7 @@ package struct PostgresLookup: Sendable, Hashable {
             CROSS JOIN LATERAL (SELECT \(columns) \(source) LIMIT 1) AS found
             """,
         ]
+        hash = texts.hashValue
     }
 
     /// The statement for some keys.
@@ -43,4 +46,10 @@ package struct PostgresLookup: Sendable, Hashable {
         }
         return .success(found)
     }
+}
+
+extension PostgresLookup: Hashable {
+    package static func == (one: Self, other: Self) -> Bool { one.hash == other.hash && one.texts == other.texts }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }

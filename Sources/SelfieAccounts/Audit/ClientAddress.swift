@@ -29,12 +29,18 @@ package struct ClientAddress: Sendable, Equatable {
     package init?(_ text: some StringProtocol) {
         guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         for candidate in Self.candidates(text) {
-            if let address = Self(version4: candidate) ?? Self(version6: candidate) {
+            if let address = Self(ip: candidate) {
                 self = address
                 return
             }
         }
         return nil
+    }
+
+    /// Reads an address that has no port; nil for other texts.
+    package init?(ip text: String) {
+        guard let address = Self(version4: text) ?? Self(version6: text) else { return nil }
+        self = address
     }
 
     private init(text: String, network: String, site: String) {

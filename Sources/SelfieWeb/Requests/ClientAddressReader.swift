@@ -16,7 +16,7 @@ struct ClientAddressReader: Sendable {
     ///
     /// It is the socket's own if there is no proxy, or the header has too few addresses.
     func address(headers: HTTPFields, socket: SocketAddress?) -> ClientAddress {
-        let direct = socket?.ipAddress.flatMap { ClientAddress($0) } ?? .none
+        let direct = socket?.ipAddress.flatMap { ClientAddress(ip: $0) } ?? .none
         guard trustedProxies > 0, let name = Self.forwardedFor, let list = headers[name] else { return direct }
         return Self.last(trustedProxies, of: list) ?? direct
     }
