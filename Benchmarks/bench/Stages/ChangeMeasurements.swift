@@ -62,12 +62,12 @@ struct ChangeMeasurements: Sendable {
             results.add("pacedList", "List, 4 connections, 10 ms after an answer", try await list(at: service))
             let before = try Memory(processID: service.processID).residentMebibytes
             let (list, writes) = try await listBesideWrites(at: service)
-            results.add("pacedListBesideWrites", "The same with writes", list)
+            results.add("pacedListBesideWrites", "That list with writes", list)
             results.add("writesBesideList", "Writes with lists", writes)
             try await streams(Array(tokens.prefix(Self.fewerCount)), at: service) { _ in
                 try await Task.sleep(for: Self.trimTime)
                 let list = try await self.list(at: service)
-                results.add("pacedListBesideFewerStreams", "The same with 5,000 streams", list)
+                results.add("pacedListBesideFewerStreams", "That list with 5,000 streams", list)
             }
             try await Task.sleep(for: Self.leavingTime)
             return try await streams(tokens, at: service) { clients in
@@ -76,7 +76,7 @@ struct ChangeMeasurements: Sendable {
                 let kibibytes = (after - before) * 1024 / Double(tokens.count)
                 results.add("kibibytesPerStream", "Memory of an idle stream: KiB", kibibytes)
                 let (list, writes) = try await listBesideWrites(at: service)
-                results.add("pacedListBesideBoth", "The same with 10,000 streams and writes", list)
+                results.add("pacedListBesideBoth", "That list with 10,000 streams and writes", list)
                 results.add("writesBesideStreams", "Writes with streams and lists", writes)
                 let fanOut = try await fanOut(clients, at: service, count: tokens.count)
                 results.add("fanOut", "Write to event at 10,000 streams", fanOut.times)

@@ -16,7 +16,8 @@ struct Measurements: Sendable {
     private static let lookDuration: Duration = .seconds(2)
     private static let maxOthersBusyPercent = 10.0
     private static let signInConnections = 8
-    private static let longListConnections = 2
+    /// How long the disk may still write what was uploaded, which slows lists down.
+    private static let diskTime: Duration = .seconds(10)
     private static let probeConnections = 11
     /// One user has no more pages at once.
     private static let pageConnections = 4
@@ -52,7 +53,6 @@ struct Measurements: Sendable {
         }
         let peak = try memory().peakMebibytes
         say("Once:")
-        try await longList(&results)
         try await signIns(&results)
         results.add("idleMebibytes", "Memory, idle: MiB", idle)
         results.add("underListLoadMebibytes", "Memory, the most under list load: MiB", peak)
@@ -133,26 +133,12 @@ struct Measurements: Sendable {
         try await wrk.run(.photo, at: url, connections: PhotoStage.connections, seconds: seconds)
     }
 
-    private func longList(_ results: inout Results) async throws {
-        say("  the list of \(BenchData.longListCount) photos")
-        results.add(
-            "longList",
-            "List of 10,000 photos, 2 connections",
-            try await load(.longList, connections: Self.longListConnections)
-        )
-    }
-
     private func signIns(_ results: inout Results) async throws {
         // A sign-in takes at least a quarter of a second of a core. In less time, there are too few to count.
         let seconds = max(seconds, 5)
-        // Before any sign-in: the service continues those that wrk gave up.
-        say("  the list with and without sign-ins, 16 and \(Self.signInConnections) connections")
+        try await Task.sleep(for: Self.diskTime)
+        say("  the list without and with sign-ins, 16 and \(Self.signInConnections) connections")
         results.add("listAlone", "List without sign-ins, 16 connections", try await load(.lists, seconds: seconds))
-        results.add(
-            "signIn",
-            "Sign-ins, 8 connections",
-            try await load(.signIns, connections: Self.signInConnections, seconds: seconds)
-        )
         let (list, signIns) = try await wrk.run(
             .lists,
             connections: 16,

@@ -10,8 +10,6 @@ struct Wrk: Sendable {
         case pacedLists
         /// Probes of health: 1,000 a second, if there are 11 connections and the service answers at once.
         case probes
-        /// The list of 10,000 photos.
-        case longList
         /// The list of a user without photos.
         case emptyList
         /// The list of 10,000 photos, which the client has already.
@@ -71,7 +69,6 @@ struct Wrk: Sendable {
         case .lists: try script("lists", Self.listScript) + [origin]
         case .pacedLists: try script("paced-lists", Self.listScript + Self.delay(milliseconds: 10)) + [origin]
         case .probes: try script("probes", Self.delay(milliseconds: 10)) + [origin + "/readyz"]
-        case .longList: list(BenchData.longListToken, origin)
         case .emptyList: list(BenchData.emptyListToken, origin)
         case .unchangedLongList(let tag): ["-H", "If-None-Match: \(tag)"] + list(BenchData.longListToken, origin)
         case .welcome: [origin + "/"]
