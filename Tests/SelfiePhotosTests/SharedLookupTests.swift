@@ -58,7 +58,7 @@ struct SharedLookupTests {
                 for email in emails {
                     signIns.addTask { try await users.find(email: email, from: "192.0.2.1")?.user.email }
                 }
-                try await poll("all ask") { await postgres.pools[0].lookupCallers.count == emails.count }
+                try await poll("all ask") { await postgres.pools[0].lookupCallerCount == emails.count }
             }
             var found: [String] = []
             for try await email in signIns { if let email { found.append(email) } }

@@ -1,5 +1,4 @@
 import NIOCore
-import Synchronization
 
 /// The requests of callers, from any thread, and how they wait for answers.
 extension ConnectionPool {
@@ -14,17 +13,31 @@ extension ConnectionPool {
         isUrgent: Bool = false
     ) async -> Result<PostgresRows, PostgresError> {
         await awaiting { pool, id, continuation in
-            let statement = Statement(
-                id: id,
-                content: .query(query),
-                timeout: pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace },
-                purpose: .shared,
-                start: pool.now,
-                completion: { continuation.resume(returning: $0) }
-            )
+            let statement = pool.sharedStatement(query, as: id, now: pool.now) { continuation.resume(returning: $0) }
             guard !isUrgent else { return pool.requestFirst(statement) }
             pool.request(.statement, as: id, waiter: .statement(statement), now: statement.start)
         }
+    }
+
+    nonisolated func sharedStatement(
+        _ query: PostgresQuery,
+        as id: UInt64,
+        now: ContinuousClock.Instant,
+        completion: @escaping Statement.Completion
+    ) -> Statement {
+        Statement(
+            id: id,
+            content: .query(query),
+            timeout: answerTimeout,
+            purpose: .shared,
+            start: now,
+            completion: completion
+        )
+    }
+
+    /// How long a statement may take until its answer.
+    private nonisolated var answerTimeout: Duration? {
+        configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace }
     }
 
     /// Runs a statement on a leased connection.
@@ -40,7 +53,7 @@ extension ConnectionPool {
         isCancellable: Bool = true
     ) async -> Result<PostgresRows, PostgresError> {
         await awaiting(isCancellable: isCancellable) { pool, id, continuation in
-            var timeout = pool.configuration.statementTimeout.map { $0 + PostgresConfiguration.answerGrace }
+            var timeout = pool.answerTimeout
             if case .script = content { timeout = nil }
             let statement = Statement(
                 id: id,
@@ -61,8 +74,9 @@ extension ConnectionPool {
         }
     }
 
-    nonisolated func makeID() -> UInt64 {
-        lastID.add(1, ordering: .relaxed).newValue
+    /// Finds the row of a key.
+    nonisolated func lookUp(_ lookup: PostgresLookup, key: [UInt8]) async -> Result<PostgresRow?, PostgresError> {
+        await awaiting { pool, id, continuation in pool.lookUp(lookup, key: key, as: id, continuation) }
     }
 
     /// Runs `body` on the event loop and waits for its answer.

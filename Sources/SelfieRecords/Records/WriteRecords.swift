@@ -44,10 +44,17 @@ package struct WriteRecords: Sendable {
             from: source
         )
         var sends = Sends()
+        var prepared: RecordCall?
         do {
             for _ in 1...Self.maxAttempts {
                 let attempt = try await schemas.withSchema { schema in
-                    let call = try await RecordCall(operations, in: location, by: session, schema, digests: digests)
+                    let call =
+                        if let prepared, prepared.schema.version == schema.version {
+                            prepared
+                        } else {
+                            try await RecordCall(operations, in: location, by: session, schema, digests: digests)
+                        }
+                    prepared = call
                     let readers = try await RecordStore(postgres: postgres).readers(
                         of: call.sharedRecords,
                         askedBy: userID

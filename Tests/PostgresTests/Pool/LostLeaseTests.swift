@@ -138,7 +138,7 @@ struct LostLeaseTests {
                     pool.eventLoop.execute {
                         pool.assumeIsolated { pool in
                             // The pool has not noticed yet when it sends.
-                            let socket = pool.members[0].connection.libpq.socket
+                            let socket = pool.members.all[0].connection.libpq.socket
                             #expect(socket.map { shutdown($0, CInt(SHUT_RDWR)) } == 0)
                             let statement = Statement(
                                 id: pool.makeID(),

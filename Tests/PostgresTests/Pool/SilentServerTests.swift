@@ -105,6 +105,6 @@ extension PostgresClient {
 
 extension ConnectionPool {
     fileprivate var headIsAbandoned: Bool? {
-        members.lazy.compactMap { $0.connection.pipeline.head?.isAbandoned }.first
+        members.all.lazy.compactMap { $0.connection.pipeline.head?.isAbandoned }.first
     }
 }

@@ -200,7 +200,7 @@ extension PostgresClient {
     fileprivate var lookupCallerCount: Int {
         get async {
             var count = 0
-            for pool in pools { count += await pool.lookupCallers.count }
+            for pool in pools { count += await pool.lookupCallerCount }
             return count
         }
     }

@@ -48,7 +48,7 @@ extension PostgresClient {
     var waiterCount: Int {
         get async {
             var count = 0
-            for pool in pools { count += await pool.machine.waiterCount }
+            for pool in pools { count += await pool.waiterCount }
             return count
         }
     }
@@ -57,7 +57,7 @@ extension PostgresClient {
     var connectionCount: Int {
         get async {
             var count = 0
-            for pool in pools { count += await pool.machine.connectionCount }
+            for pool in pools { count += await pool.connectionCount }
             return count
         }
     }
@@ -92,14 +92,14 @@ extension PostgresClient {
 
 extension ConnectionPool {
     fileprivate var underWayCount: Int {
-        members.map(\.connection.pipeline)
+        members.all.map(\.connection.pipeline)
             .filter { !$0.isBatchOpen && $0.head?.statement.purpose != .setUp }
             .reduce(0) { $0 + $1.count }
     }
 
     fileprivate var settingUpCount: Int {
-        members.count { $0.connection.pipeline.head?.statement.purpose == .setUp }
+        members.all.count { $0.connection.pipeline.head?.statement.purpose == .setUp }
     }
 
-    fileprivate var backlogCount: Int { members.reduce(0) { $0 + $1.connection.backlog.count } }
+    fileprivate var backlogCount: Int { members.all.reduce(0) { $0 + $1.connection.backlog.count } }
 }

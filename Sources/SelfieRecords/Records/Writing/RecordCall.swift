@@ -7,7 +7,7 @@ import SelfiePhotos
 
 /// A call that writes records, prepared by one schema.
 struct RecordCall {
-    private let schema: AppliedSchema
+    let schema: AppliedSchema
     private let collection: AppliedCollection
     /// The member whose inbox it is; nil for the caller's own, and for other collections.
     private let inboxOf: String?
@@ -215,6 +215,8 @@ struct PreparedOperation {
     /// Its position in the call.
     let position: Int
     private let operation: RecordOperation
+    /// What the client sent as data, perhaps only a part; nil for nothing.
+    private let sent: JSONValue?
     /// The record's id, which may be a new one.
     let id: String
     /// The data of a new record, or of one that is replaced; nil for other operations.
@@ -236,12 +238,12 @@ struct PreparedOperation {
         self.operation = operation
         self.position = position
         id = operation.id ?? RecordID.make()
+        sent = operation.data.map { (try? JSONValue.parse($0.utf8)) ?? .null }
         guard operation.action == .create || operation.action == .put else {
             (content, parent, inherits, sentDigest) = (nil, nil, false, nil)
             return
         }
-        let sent = Self.value(operation.data)
-        var value = sent
+        var value = sent ?? .object([:])
         let setFields = schema.schema.setFields(of: collection.name)
         if case .object(var members) = value, !setFields.isEmpty {
             for name in setFields { members[name] = nil }
@@ -251,7 +253,7 @@ struct PreparedOperation {
         self.content = content
         parent = (try? content.get()).flatMap { schema.parentRule(of: collection)?.parent(of: $0) }
         inherits = parent != nil && collection.definition.access == .acl && !operation.namesMembers
-        sentDigest = digest?(sent, id)
+        sentDigest = digest?(sent ?? .object([:]), id)
     }
 
     subscript<Value>(dynamicMember member: KeyPath<RecordOperation, Value>) -> Value { operation[keyPath: member] }
@@ -261,12 +263,8 @@ struct PreparedOperation {
 
     /// Data after the operation.
     func changed(_ old: JSONValue) -> JSONValue {
-        guard let data = operation.data else { return old }
-        return operation.action == .patch ? old.merged(with: Self.value(data)) : Self.value(data)
-    }
-
-    private static func value(_ data: String?) -> JSONValue {
-        (try? JSONValue.parse((data ?? "{}").utf8)) ?? .null
+        guard let sent else { return old }
+        return operation.action == .patch ? old.merged(with: sent) : sent
     }
 }
 
