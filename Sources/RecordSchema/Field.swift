@@ -53,10 +53,11 @@ package enum FieldType: Sendable, Equatable {
         }
     }
 
-    /// All words, in the order of the documentation.
-    package static let words = [
-        "string", "integer", "number", "boolean", "timestamp", "json", "member", "reference", "photo",
-    ]
+    /// The types that need nothing but their word.
+    package static let simple: [FieldType] = [.integer, .number, .boolean, .timestamp, .json, .member, .photo]
+
+    /// All words.
+    package static let words = ["string"] + simple.map { $0.word } + ["reference"]
 
     /// Whether `where` can look for its values.
     package var canBeIndexed: Bool {

@@ -63,18 +63,12 @@ extension SchemaReader {
     private mutating func type(_ word: String, of object: SchemaObject) -> FieldType? {
         switch word {
         case "string": return .string(max: maxCharacters(object))
-        case "integer": return .integer
-        case "number": return .number
-        case "boolean": return .boolean
-        case "timestamp": return .timestamp
-        case "json": return .json
-        case "member": return .member
-        case "photo": return .photo
         case "reference":
             if let name = text(object["to"], at: object.path(of: "to")) { return .reference(to: name) }
             if object["to"] == nil { refuse(object.path, "`to` is missing: the collection that it refers to.") }
             return nil
         default:
+            if let type = FieldType.simple.first(where: { $0.word == word }) { return type }
             refuse(object.path(of: "type"), "It must be one of: \(FieldType.words.joined(separator: ", ")).")
             return nil
         }

@@ -48,6 +48,22 @@ struct OutageReportTests {
         #expect(told.changes.withLock { $0 } == [.failing(reason: "a"), .over, .failing(reason: "a")])
     }
 
+    @Test("Work that was interrupted has neither failed nor worked", .timeLimit(.minutes(1)), arguments: [true, false])
+    func interrupted(throwing: Bool) async {
+        let log = TestLog()
+        let report = OutageReport(failing: "down", over: "up", logger: log.logger(level: .info))
+        report.failed("a")
+        let work = Task {
+            await report.watch {
+                try? await Task.sleep(for: .seconds(60))
+                if throwing { throw CancellationError() }
+            }
+        }
+        work.cancel()
+        _ = await work.result
+        #expect(log.entries.count == 1, "\(log.entries)")
+    }
+
     private final class Told: Sendable {
         let changes = Mutex<[OutageReport.Change]>([])
     }
