@@ -6,6 +6,7 @@ import JSON
 import NIOCore
 import OrderedCollections
 import RecordSchema
+import SelfieAccounts
 import SelfieRecords
 
 /// Reads what clients want to do with records.
