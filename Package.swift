@@ -255,8 +255,8 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
-                "Budgets", "Concurrency", "ObjectStore", "Outages", "Postgres", "SelfieAccounts",
-                "SelfieConfiguration", "SelfiePhotos", "SelfieRecords",
+                "Concurrency", "ObjectStore", "Outages", "Postgres", "SelfieAccounts", "SelfieConfiguration",
+                "SelfiePhotos", "SelfieRecords",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
