@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import Postgres
-import SelfieAccounts
+package import SelfieAccounts
 import SelfieCore
 
 /// Everything that the command line does with accounts, roles and the schema.
