@@ -4,7 +4,6 @@ import Hummingbird
 import JSON
 import SelfieAccounts
 import SelfieCore
-import SelfieRecords
 
 /// The members that a user has blocked.
 struct BlockEndpoints: EndpointGroup {
@@ -18,8 +17,7 @@ struct BlockEndpoints: EndpointGroup {
             "/api/blocks",
             .token(handleList),
             "List the members you have blocked",
-            answers: [.ok("The members' ids.", list)],
-            refuses: [.tokenExpired]
+            answers: [.ok("The members' ids.", list)]
         ),
         HandledEndpoint(
             "blockMember",
@@ -35,7 +33,7 @@ struct BlockEndpoints: EndpointGroup {
             limitedBy: [.recordWritesPerUser],
             takes: [.memberID],
             answers: [.message(blocked)],
-            refuses: [.tokenExpired, .memberNotFound, .memberIsOneself, .tooManyBlocks]
+            refuses: [.memberNotFound, .memberIsOneself, .tooManyBlocks]
         ),
         HandledEndpoint(
             "unblockMember",
@@ -48,7 +46,7 @@ struct BlockEndpoints: EndpointGroup {
             limitedBy: [.recordWritesPerUser],
             takes: [.memberID],
             answers: [.message(unblocked)],
-            refuses: [.tokenExpired, .memberNotFound]
+            refuses: [.memberNotFound]
         ),
     ]
 
@@ -70,9 +68,8 @@ struct BlockEndpoints: EndpointGroup {
 
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
-        let memory = try AnswerMemory(Self.maxListBytes, of: parts.answers, for: session, context)
-        let members = try await parts.useCases.accounts.blocks.members(blockedBy: session.userID)
+        let memory = try AnswerMemory(Self.maxListBytes, of: parts.answers, for: context)
+        let members = try await parts.useCases.accounts.blocks.members(blockedBy: context.session.userID)
         var json = JSONWriter()
         json.write(["blocks": JSONValue(members)])
         return try Response(json, within: memory).revalidated()
@@ -80,32 +77,29 @@ struct BlockEndpoints: EndpointGroup {
 
     @Sendable
     private func handleBlock(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await parts.useCases.accounts.blocks.block(
-            try Self.memberID(context),
-            by: try await changer(request, context)
-        )
+        try await change(.block, request, context)
         return .message(Self.blocked)
     }
 
     @Sendable
     private func handleUnblock(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await parts.useCases.accounts.blocks.unblock(
-            try Self.memberID(context),
-            by: try await changer(request, context)
-        )
+        try await change(.unblock, request, context)
         return .message(Self.unblocked)
     }
 
-    /// The user who changes a block, once the change is counted.
-    private func changer(_ request: Request, _ context: SessionRequestContext) async throws -> Int {
-        let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
-        let source = parts.sources.source(of: request, context: context)
-        try await parts.useCases.records.countRecordWrites(by: session.userID, from: source)
-        return session.userID
-    }
-
-    private static func memberID(_ context: SessionRequestContext) throws(ServiceError) -> String {
-        guard let id = context.parameters.get(Endpoint.Parameter.memberID.name) else { throw .memberNotFound }
-        return id
+    private func change(
+        _ change: BlockMember.Change,
+        _ request: Request,
+        _ context: SessionRequestContext
+    ) async throws {
+        guard let id = context.parameters.get(Endpoint.Parameter.memberID.name) else {
+            throw ServiceError.memberNotFound
+        }
+        try await parts.useCases.accounts.blockMember(
+            change,
+            id,
+            by: context.session.userID,
+            from: parts.sources.source(of: request, context: context)
+        )
     }
 }
