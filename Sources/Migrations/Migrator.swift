@@ -51,7 +51,7 @@ package struct Migrator: Sendable {
     ///   - protected: Versions that must stay.
     ///   - isConfirmed: Gets the steps, latest first, before anything is changed. The database is not locked while it
     ///     decides.
-    /// - Returns: The steps that were taken back; nil when that was not confirmed.
+    /// - Returns: The steps that were reverted; nil when that was not confirmed.
     /// - Throws: `MigrationError`, or `PostgresError` when the connection breaks.
     package func down(
         _ target: RollbackTarget,

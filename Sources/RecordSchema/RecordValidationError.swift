@@ -14,7 +14,7 @@ package struct RecordValidationError: Error, Equatable {
 
     /// The rules that data can break.
     package enum Reason: Sendable, Equatable {
-        /// It is no JSON object.
+        /// It is not a JSON object.
         case notAnObject
         /// It has more than ``RecordLimits/maxBytes``.
         case tooManyBytes

@@ -107,8 +107,8 @@ struct DevelopmentServer: Service {
             else {
                 return say(
                     """
-                    \(Self.schemaFile) is not applied, and the service goes on with the schema from before:
-                    \(preview.text)If that is meant, run beside it: selfie schema apply --force \(Self.schemaFile)
+                    \(Self.schemaFile) is not applied, and the service keeps the previous schema:
+                    \(preview.text)To apply it anyway, run in another terminal: selfie schema apply --force \(Self.schemaFile)
                     """
                 )
             }

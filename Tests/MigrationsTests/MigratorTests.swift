@@ -95,7 +95,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("Nothing is taken back before it is confirmed, and only the steps that were confirmed")
+    @Test("Nothing is reverted before it is confirmed, and only the steps that were confirmed")
     func confirmation() async throws {
         try await TestCluster.withEmptyDatabase { url in
             let steps = try Self.steps()
@@ -230,7 +230,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("Each of the project's own steps can be taken back and applied again")
+    @Test("Each of the project's own steps can be reverted and applied again")
     func ownMigrationsOneByOne() async throws {
         try await TestCluster.withEmptyDatabase { url in
             let migrations = try TestCluster.migrations()

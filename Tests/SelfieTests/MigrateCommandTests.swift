@@ -58,9 +58,9 @@ struct MigrateCommandTests {
         try await withFolder { folder in
             _ = try await folder.migrate([])
             let one = try await folder.migrate(["down", "--yes"])
-            #expect(one.output == "Took back \(Self.versions.last ?? "")\n")
+            #expect(one.output == "Reverted \(Self.versions.last ?? "")\n")
             #expect(one.errors.contains("may delete data.\n  \(Self.versions.last ?? "")\n"))
-            let rest = Self.versions.dropLast().reversed().map { "Took back \($0)\n" }
+            let rest = Self.versions.dropLast().reversed().map { "Reverted \($0)\n" }
             #expect(try await folder.migrate(["down", "2", "--yes"]).output == rest.prefix(2).joined())
             let all = try await folder.migrate(["down", "99", "--yes", "--including-railsauth"])
             #expect(all.output == rest.dropFirst(2).joined())
@@ -90,7 +90,7 @@ struct MigrateCommandTests {
             _ = try await folder.migrate([])
             let third = String(try #require(Self.versions.dropLast(2).last?.prefix(14)))
             let outcome = try await folder.migrate(["down", "--to", third, "--yes"])
-            #expect(outcome.output == Self.versions.suffix(2).reversed().map { "Took back \($0)\n" }.joined())
+            #expect(outcome.output == Self.versions.suffix(2).reversed().map { "Reverted \($0)\n" }.joined())
             let again = try await folder.migrate(["down", "--to", third, "--yes"])
             #expect(again.status == 0)
             #expect(again.output == "No migration is applied after \(third).\n")
@@ -116,9 +116,9 @@ struct MigrateCommandTests {
                     typing: answer
                 )
                 #expect((outcome.status == 0) == isYes)
-                #expect(outcome.errors.contains("Take back 1 migration? [y/N] "))
+                #expect(outcome.errors.contains("Revert 1 migration? [y/N] "))
                 #expect(outcome.errors.contains("Nothing was changed.") == !isYes)
-                #expect(outcome.output == (isYes ? "Took back \(Self.versions.last ?? "")\n" : ""))
+                #expect(outcome.output == (isYes ? "Reverted \(Self.versions.last ?? "")\n" : ""))
             }
         }
     }
@@ -138,7 +138,7 @@ struct MigrateCommandTests {
         }
     }
 
-    @Test("A version whose file is missing is shown, and can't be taken back")
+    @Test("A version whose file is missing is shown, and can't be reverted")
     func missingFile() async throws {
         try await withFolder { folder in
             _ = try await folder.migrate([])

@@ -33,7 +33,7 @@ struct ReconcileCommandTests {
             try await service.objects.remove(key: randomID)
             let young = try await run(["--dry-run"])
             #expect(young.status == 0, "both are younger than an hour")
-            #expect(young.errors.contains("What is younger than 1h was left alone."))
+            #expect(young.errors.contains("Differences younger than 1h were ignored."))
             // Objects are dated in whole seconds, and by another clock.
             var dry = young
             try await poll("both are old enough") {
@@ -49,7 +49,7 @@ struct ReconcileCommandTests {
             #expect(wet.output.contains("row deleted: photo without an object: \(randomID)"))
             #expect(service.objects.keys().isEmpty)
             #expect(try await service.count("SELECT count(*) FROM photos") == 0)
-            #expect(clean.errors.hasSuffix("What is younger than 1h was left alone.\n"))
+            #expect(clean.errors.hasSuffix("Differences younger than 1h were ignored.\n"))
             for outcome in [dry, wet] {
                 // It names the place before it changes anything, and has no bar where there is no terminal.
                 #expect(outcome.errors.hasPrefix("Comparing the database test_"))

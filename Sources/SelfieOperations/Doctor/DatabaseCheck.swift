@@ -85,7 +85,7 @@ struct DatabaseCheck: Sendable {
             return report(try await withLimit(statusLimit) { try await migrator.status() })
         } catch {
             findings.failed(
-                "whether it is migrated is not known: \(findings.secrets.hidden(in: "\(error)"))",
+                "its migrations could not be checked: \(findings.secrets.hidden(in: "\(error)"))",
                 "Run selfie migrate status in the project's folder, or name the folder with --migrations."
             )
             return false

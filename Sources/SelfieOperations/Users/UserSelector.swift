@@ -43,7 +43,7 @@ package enum AdministrationError: Error, CustomStringConvertible {
         case .unreachable: "The database can't be reached. Run selfie doctor to see why."
         case .passwordRefused:
             "A password has at least \(Password.minCharacters) characters and at most \(Password.maxBytes) bytes."
-        case .emailRefused: "That is no e-mail: it must be like name@example.com."
+        case .emailRefused: "This is not an e-mail address; expected name@example.com."
         case .emailTaken: "Another account has this e-mail."
         }
     }

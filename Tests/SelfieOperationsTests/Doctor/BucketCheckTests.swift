@@ -49,7 +49,7 @@ struct BucketCheckTests {
         }
         let get = findings.first { $0.text.hasPrefix("getting an object failed") }
         #expect(get?.grade == .failed && get?.text.contains("InternalError") == true)
-        #expect(findings.contains { $0.grade == .skipped && $0.text.hasPrefix("whether the public sees it") })
+        #expect(findings.contains { $0.grade == .skipped && $0.text.hasPrefix("public access") })
         let stored = requests.filter { $0.method == "PUT" }.map(\.target)
         let deleted = requests.filter { $0.method == "DELETE" }.map(\.target)
         #expect(stored.count == 1 && deleted == stored)

@@ -54,7 +54,7 @@ struct ReconcileTests {
             let empty = try await Self.reconcile(service, repairs: true).report
             if store == .s3 {
                 try await poll("the bucket that is not there yet is told of") {
-                    service.log.text.contains("there is no bucket yet; the first upload makes it")
+                    service.log.text.contains("there is no bucket yet; the first upload creates it")
                 }
                 #expect(!service.log.text.contains("the store does not answer as it should"))
             }

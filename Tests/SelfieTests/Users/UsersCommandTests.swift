@@ -166,7 +166,7 @@ struct UsersCommandTests {
 
             for (email, error) in [
                 ("BOB@example.com", "Another account has this e-mail."),
-                ("nobody", "That is no e-mail: it must be like name@example.com."),
+                ("nobody", "This is not an e-mail address; expected name@example.com."),
             ] {
                 let outcome = try await Self.run(service, ["email", "ada@example.com", email])
                 #expect(outcome.status == 1 && outcome.errors == "Error: \(error)\n", "\(outcome)")
@@ -324,7 +324,7 @@ struct UsersCommandTests {
                     typing: answer
                 )
                 #expect(asked.status == 1 && asked.output.isEmpty, "\(answer)")
-                #expect(asked.errors.hasPrefix("Delete ada@example.com (1) and 1 photo for ever? [y/N] "))
+                #expect(asked.errors.hasPrefix("Delete ada@example.com (1) and 1 photo permanently? [y/N] "))
                 #expect(asked.errors.hasSuffix("Nothing was deleted.\n"))
             }
             #expect(try await service.list(token: token).jsonArray?.count == 1)
