@@ -70,7 +70,8 @@ struct MigrationOptions: ParsableArguments {
     func migrator() async throws -> Migrator {
         Migrator(
             configuration: try ConfigurationSource.ofThisCommand().read { $0.postgres() },
-            migrations: try directory.load()
+            migrations: try directory.load(),
+            lock: MigrationLock.number
         )
     }
 }

@@ -126,7 +126,7 @@ package actor TestCluster {
         let server = Server(url: url, client: PostgresClient(configuration: configuration))
         try await server.administer("CREATE DATABASE selfie_template")
         let template = try PostgresConfiguration.patient(url: url.replacingDatabase(with: "selfie_template"))
-        _ = try await Migrator(configuration: template, migrations: try migrations()).up()
+        _ = try await Migrator(configuration: template, migrations: try migrations(), lock: 1).up()
         return server
     }
 }

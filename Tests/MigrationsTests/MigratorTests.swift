@@ -21,7 +21,7 @@ struct MigratorTests {
     }
 
     private func migrator(_ url: String, _ migrations: [Migration]) throws -> Migrator {
-        Migrator(configuration: try .patient(url: url), migrations: migrations)
+        Migrator(configuration: try .patient(url: url), migrations: migrations, lock: 1)
     }
 
     private func tables(_ url: String) async throws -> [String] {
@@ -251,7 +251,7 @@ struct MigratorTests {
     func pooler() async throws {
         try await TestCluster.withEmptyDatabase { url in
             try await Pgbouncer.with(url, sessions: 1) { pooled in
-                let migrator = Migrator(configuration: try PostgresConfiguration(url: pooled), migrations: [])
+                let migrator = Migrator(configuration: try PostgresConfiguration(url: pooled), migrations: [], lock: 1)
                 let error = await #expect(throws: MigrationError.self) { _ = try await migrator.up() }
                 guard case .pooler = error else {
                     Issue.record("\(String(describing: error))")

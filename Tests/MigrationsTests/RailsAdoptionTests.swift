@@ -15,7 +15,7 @@ struct RailsAdoptionTests {
     }
 
     private func migrator(_ url: String) throws -> Migrator {
-        Migrator(configuration: try .patient(url: url), migrations: try TestCluster.migrations())
+        Migrator(configuration: try .patient(url: url), migrations: try TestCluster.migrations(), lock: 1)
     }
 
     @Test("Only what Rails did not apply is applied, and the tables end as on a new database")

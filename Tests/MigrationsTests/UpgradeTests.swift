@@ -95,7 +95,11 @@ struct UpgradeTests {
     }
 
     private static func migrator(_ url: String, upTo version: String = "9") throws -> Migrator {
-        Migrator(configuration: try .patient(url: url), migrations: migrations.filter { $0.version <= version })
+        Migrator(
+            configuration: try .patient(url: url),
+            migrations: migrations.filter { $0.version <= version },
+            lock: 1
+        )
     }
 
     /// Photos of the version before their objects had names stop an upgrade, until each is told its object.

@@ -34,7 +34,8 @@ struct NewerDatabaseTests {
     private func withNewerDatabase(_ body: (String) async throws -> Void) async throws {
         try await TestCluster.withDatabase { url in
             let migrations = try TestCluster.migrations() + [try Self.next()]
-            let applied = try await Migrator(configuration: .patient(url: url), migrations: migrations).up()
+            let migrator = Migrator(configuration: try .patient(url: url), migrations: migrations, lock: 1)
+            let applied = try await migrator.up()
             #expect(applied.map(\.version) == ["29990101000000"])
             try await body(url)
         }

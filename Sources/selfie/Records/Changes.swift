@@ -54,7 +54,9 @@ struct FollowUserChanges: AsyncParsableCommand {
                     // A reader at the other end of a pipe waits for it.
                     try StandardOutput.finish()
                     if case .reset(let reset) = event {
-                        StandardError.write("This cursor no longer works (\(reset.rawValue)). Start again without --since.\n")
+                        StandardError.write(
+                            "This cursor no longer works (\(reset.rawValue)). Start again without --since.\n"
+                        )
                         throw ExitCode.failure
                     }
                     if case .synced = event { return !once }
