@@ -1,3 +1,5 @@
+package import JSON
+
 /// Why the data of a record is refused.
 package struct RecordValidationError: Error, Equatable {
     /// The field; nil for the record itself.
@@ -20,12 +22,8 @@ package struct RecordValidationError: Error, Equatable {
         case tooManyBytes
         /// It has more than ``RecordLimits/maxDepth`` levels.
         case tooDeep
-        /// A text has U+0000, which PostgreSQL's text can't hold.
-        case hasNull
-        /// A text has more than 30 combining marks in a row.
-        case tooManyMarks
-        /// A number is beyond what 64 bits of floating point hold.
-        case numberOutOfRange
+        /// A value can't be stored.
+        case unstorable(JSONValue.StorageError)
         /// The collection has no such field.
         case unknown
         /// It is required.
