@@ -39,7 +39,10 @@ struct FolderCheck: Sendable {
         if (try? FolderStatus(path: parent))?.isFolder == true, access(parent, W_OK | X_OK) == 0 {
             findings.ok("OBJECTS_PATH does not exist yet; the service creates it when it starts")
         } else {
-            findings.failed("OBJECTS_PATH does not exist, and can't be created", "Create the folder. \(Self.permissions)")
+            findings.failed(
+                "OBJECTS_PATH does not exist, and can't be created",
+                "Create the folder. \(Self.permissions)"
+            )
         }
         findings.skipped("put, get and delete, until the folder exists")
     }
