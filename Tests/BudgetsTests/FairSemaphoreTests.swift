@@ -33,7 +33,7 @@ struct FairSemaphoreTests {
         #expect(order(state) == [1, 4, 3, 6, 2, 5])
     }
 
-    @Test("Who comes late to a group that waits has its next turn but one")
+    @Test("A caller who joins a waiting group gets the group's turn after the next")
     func late() {
         let state = state([(0, "x", "x"), (1, "a", "1"), (2, "a", "1"), (3, "a", "1"), (4, "c", "1")])
         #expect(order(state) == [1, 4, 2, 3])
@@ -62,7 +62,7 @@ struct FairSemaphoreTests {
         #expect(enter(13, "e", "1") == .waits)
     }
 
-    @Test("Who gives up is passed over, and leaves room")
+    @Test("A caller who gives up is skipped, and frees its place")
     func giveUp() {
         var state = state([(0, "x", "x"), (1, "a", "1"), (2, "a", "2"), (3, "b", "1")])
         let caller = FairSemaphore.Caller(group: "a", member: "1")
@@ -124,7 +124,7 @@ struct FairSemaphoreTests {
         #expect(waiting.isEmpty)
     }
 
-    @Test("A dropped permit goes to a caller who waits, and not to one who was cancelled")
+    @Test("A dropped permit goes to a waiting caller, and not to a cancelled one")
     func permits() async throws {
         let semaphore = FairSemaphore("X", limits: Self.limits)
         let caller = FairSemaphore.Caller(group: "a", member: "1")
@@ -150,7 +150,7 @@ struct FairSemaphoreTests {
         withExtendedLifetime(second) {}
     }
 
-    @Test("A caller for whom there is no room is refused beforehand")
+    @Test("A caller is refused before it waits if the queue is full")
     func room() async throws {
         let semaphore = FairSemaphore(
             "X",

@@ -13,7 +13,7 @@ struct SeedTests {
         }
     }
 
-    @Test("Every input that is kept is read or refused as it must be", arguments: FuzzTarget.allCases)
+    @Test("Every stored input is accepted or refused as required", arguments: FuzzTarget.allCases)
     func kept(target: FuzzTarget) async throws {
         let seeds = try Self.seeds(of: target)
         #expect(seeds.count >= 3)

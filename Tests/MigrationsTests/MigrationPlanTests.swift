@@ -34,7 +34,7 @@ struct MigrationPlanTests {
         #expect(try plan.rollback(to: .last(5)).isEmpty)
     }
 
-    @Test("What was applied is not pending, whatever the order of the database's answer")
+    @Test("Applied migrations are not pending, whatever the order of the database's answer")
     func applied() throws {
         let plan = plan([("2", "sum of m2"), ("1", "sum of m1")])
         #expect(states(plan) == ["1 m1 applied", "2 m2 applied", "3 m3 pending"])

@@ -83,7 +83,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("A step whose way down fails stays applied, and those after it are gone")
+    @Test("A step whose down script fails stays applied, and later ones are reverted")
     func failureDown() async throws {
         try await TestCluster.withEmptyDatabase { url in
             var steps = try Self.steps()
@@ -204,7 +204,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("A database that can't be reached is told as such")
+    @Test("An unreachable database is reported as such")
     func unreachable() async throws {
         let migrator = try migrator("postgresql://nobody@127.0.0.1:1/none", [])
         await #expect {

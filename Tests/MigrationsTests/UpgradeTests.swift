@@ -19,7 +19,7 @@ struct UpgradeTests {
         #expect(Self.versions.count >= 7 && Self.versions.last == Self.migrations.last?.version)
     }
 
-    @Test("From every version up, every row is kept, and the tables end as on a new database", arguments: versions)
+    @Test("From every version up, every row stays, and the tables end as on a new database", arguments: versions)
     func up(version: String) async throws {
         try await TestCluster.withEmptyDatabase { url in
             _ = try await Self.migrator(url, upTo: version).up()
@@ -44,7 +44,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test("Down to every version, what it knows is kept, and up again too; only pending photos go", arguments: versions)
+    @Test("Down to every version and up again, its rows stay; only pending photos are removed", arguments: versions)
     func down(version: String) async throws {
         try await TestCluster.withEmptyDatabase { url in
             _ = try await Self.migrator(url).up()
@@ -75,7 +75,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test("A database with tables that were never released is refused, and told the way back")
+    @Test("A database with unreleased tables is refused, with the command that reverts them")
     func unreleased() async throws {
         try await TestCluster.withEmptyDatabase { url in
             _ = try await Self.migrator(url, upTo: "20261127").up()

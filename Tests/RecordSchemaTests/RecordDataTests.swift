@@ -127,7 +127,7 @@ struct RecordDataTests {
         #expect(RecordID.make() != RecordID.make())
     }
 
-    @Test("Who may do what is the table of the contract")
+    @Test("The rights are those of the contract's table")
     func accessTable() {
         let all: Rights = [.read, .write, .delete]
         #expect(Access.private.rights == [.owner: all])

@@ -60,7 +60,7 @@ extension PhotoSweeperTests {
         }
     }
 
-    @Test("Uploads of what goes in parts are waited for longer")
+    @Test("Uploads in parts may be pending for longer")
     func pendingInParts() async throws {
         try await withScene { scene in
             let old = try await scene.begin(secondsAgo: 81)
@@ -90,7 +90,7 @@ extension PhotoSweeperTests {
         }
     }
 
-    @Test("What must be known of the bucket is asked for until it answers, since those who are redirected can't learn")
+    @Test("The bucket's facts are asked for until it answers, since redirected clients can't correct them")
     func preparedLate() async throws {
         let there = String.answer("301 Moved Permanently", ["x-amz-bucket-region": "eu-west-1"])
         let replies: [ScriptedServer.Reply] =

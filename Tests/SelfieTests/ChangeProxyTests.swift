@@ -67,7 +67,7 @@ struct ChangeProxyTests {
         return (seen, retries)
     }
 
-    @Test("Events come while the stream lasts. When a process ends, its clients come again soon and lose nothing")
+    @Test("Events arrive while the stream is open. When a process ends, clients reconnect soon and lose nothing")
     func restart() async throws {
         try await Self.withProxy { processes, proxied in
             let ada = try await processes[0].service.addMember("ada")
@@ -105,7 +105,7 @@ struct ChangeProxyTests {
         }
     }
 
-    @Test("So they do where nginx holds answers back, as it does unless it is told otherwise")
+    @Test("So they do behind an nginx that buffers answers, as it does by default")
     func buffering() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")

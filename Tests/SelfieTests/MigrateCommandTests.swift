@@ -53,7 +53,7 @@ struct MigrateCommandTests {
         }
     }
 
-    @Test("Down takes the last step back, or as many as it is told, and lists them before")
+    @Test("Down reverts the last step, or the given number, and lists them before")
     func down() async throws {
         try await withFolder { folder in
             _ = try await folder.migrate([])
@@ -70,7 +70,7 @@ struct MigrateCommandTests {
         }
     }
 
-    @Test("Down stops before railsauth's own tables, and takes back nothing at all")
+    @Test("Down stops before railsauth's own tables, and reverts nothing at all")
     func railsauth() async throws {
         try await withFolder { folder in
             _ = try await folder.migrate([])
@@ -84,7 +84,7 @@ struct MigrateCommandTests {
         }
     }
 
-    @Test("Down to a version takes back all after it")
+    @Test("Down to a version reverts all after it")
     func downToVersion() async throws {
         try await withFolder { folder in
             _ = try await folder.migrate([])
@@ -170,7 +170,7 @@ struct MigrateCommandTests {
         }
     }
 
-    @Test("A database that can't be reached, and a missing DATABASE_URL, are told without the URL")
+    @Test("An unreachable database, and a missing DATABASE_URL, are reported without the URL")
     func unreachable() async throws {
         try await TemporaryFolder.with { folder in
             try folder.copyMigrations()

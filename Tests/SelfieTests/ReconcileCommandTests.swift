@@ -12,7 +12,7 @@ import Testing
 
 @Suite("selfie photos reconcile", .timeLimit(.minutes(3)))
 struct ReconcileCommandTests {
-    @Test("It tells what is wrong, repairs it, and says by its exit status whether anything is left")
+    @Test("It reports differences, repairs them, and its exit status says whether any is left")
     func command() async throws {
         try await ServedSelfie.run(store: .s3) { served in
             let service = served.service
@@ -59,7 +59,7 @@ struct ReconcileCommandTests {
     }
 
     @Test(
-        "However it ends, the table tells what was found and repaired",
+        "However it ends, the table has what was found and repaired",
         arguments: ["403 Forbidden", "503 Slow Down"]
     )
     func table(status: String) async throws {
@@ -94,7 +94,10 @@ struct ReconcileCommandTests {
         }
     }
 
-    @Test("What can't be reached is told in one line, and nothing is changed", arguments: ["database", "bucket"])
+    @Test(
+        "An unreachable database or store is reported in one line, and nothing is changed",
+        arguments: ["database", "bucket"]
+    )
     func outage(missing: String) async throws {
         try await ServedSelfie.run(store: .s3) { served in
             let settings = TestService.settings(

@@ -75,7 +75,7 @@ struct ShippedFilesTests {
         #expect(published == [#"    ports: ["127.0.0.1:${PORT:-3000}:3000"]"#])
     }
 
-    @Test("Caddy takes one site by TLS alone, tells browsers to stay with it, and limits bodies as nginx does")
+    @Test("Caddy serves one site by TLS only, with HSTS, and limits bodies as nginx does")
     func caddy() throws {
         let lines = try Self.text("deploy/caddy/Caddyfile").components(separatedBy: "\n").filter { !$0.hasPrefix("#") }
         // Caddy itself gets the certificate and leads from port 80 to TLS, unless it is told otherwise.
@@ -104,7 +104,7 @@ struct ShippedFilesTests {
         #expect(lines.filter { $0.contains("limits:") } == ["limits: {memory: 1536Mi}"])
     }
 
-    @Test("On Kubernetes figures are told at the pod's own address, and only to the namespace that asks for them")
+    @Test("On Kubernetes, metrics are served at the pod's own address, and only to the namespace `monitoring`")
     func kubernetes() throws {
         let text = try Self.text("deploy/kubernetes/selfie.yaml")
         #expect(!text.contains("0.0.0.0") && !text.contains("hostNetwork"))

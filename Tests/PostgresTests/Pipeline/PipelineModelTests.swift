@@ -213,7 +213,7 @@ struct PipelineModelTests {
         }
     }
 
-    @Test("Every statement is answered once, and only what had no effect may be run again", arguments: 0..<4)
+    @Test("Every statement is answered once, and only one without effect may be run again", arguments: 0..<4)
     func promises(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         var model = Model()

@@ -23,7 +23,7 @@ struct LostLeaseTests {
         }
     }
 
-    @Test("Before the first statement: it runs on another connection, and nobody notices", arguments: [1, 4])
+    @Test("Before the first statement: it runs on another connection, without an error", arguments: [1, 4])
     func unused(maxConnections: Int) async throws {
         try await withClient(maxConnections: maxConnections) { client, url in
             try await client.write("CREATE TABLE things (id int)")

@@ -86,7 +86,7 @@ struct PoolModelTests {
         }
     }
 
-    @Test("Nobody shares a lease, nobody is overtaken, no limit is passed", arguments: 1...6)
+    @Test("No lease is shared, no caller is overtaken, no limit is passed", arguments: 1...6)
     func promises(maxConnections: Int) {
         var generator = SplitMix64(seed: UInt64(maxConnections))
         var model = Model(maxConnections: maxConnections)

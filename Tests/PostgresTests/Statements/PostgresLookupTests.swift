@@ -164,7 +164,7 @@ struct PostgresLookupTests {
         }
     }
 
-    @Test("Only so many callers may wait, and each is told when the client is closed")
+    @Test("The number of waiting callers is limited, and each gets an error when the client is closed")
     func limit() async throws {
         try await TestCluster.withEmptyDatabase { url in
             try await withClient(url: url) { try await Self.fill($0) }

@@ -81,7 +81,7 @@ struct S3CredentialCacheTests {
         }
     }
 
-    @Test("Five minutes before the end they are fetched anew once, and nobody waits for it")
+    @Test("Five minutes before the end they are fetched again once, and no caller waits for it")
     func refresh() async throws {
         // The second answer never comes whole: only who does not wait gets credentials.
         try await Self.with([Self.keys("1"), .hang]) { setting in
@@ -175,7 +175,7 @@ struct S3CredentialCacheTests {
         }
     }
 
-    @Test("A caller that is cancelled leaves at once, and the fetch goes on for the others")
+    @Test("A cancelled caller returns at once, and the fetch continues for the others")
     func cancellation() async throws {
         let time = ManualTime()
         // The pause after the first answer is the time in which both wait.

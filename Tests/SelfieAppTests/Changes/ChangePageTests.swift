@@ -47,7 +47,7 @@ struct ChangePageTests {
         }
     }
 
-    @Test("What was created, changed and deleted since comes once each, at its last position")
+    @Test("Records created, changed and deleted since come once each, at their last position")
     func kinds() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -182,7 +182,7 @@ struct ChangePageTests {
         }
     }
 
-    @Test("Whose token expires while the call waits is told so, and skips nothing")
+    @Test("A client whose token expires while the call waits gets 401, and skips nothing")
     func expired() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -222,7 +222,7 @@ struct ChangePageTests {
         }
     }
 
-    @Test("A cursor from before what is forgotten begins again, and one at it does not")
+    @Test("A cursor from before the removed tombstones begins again, and one at them does not")
     func forgotten() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -244,7 +244,7 @@ struct ChangePageTests {
         }
     }
 
-    @Test("Who begins with nothing gets all pages, though something was forgotten behind them")
+    @Test("A client that begins without a cursor gets all pages, though tombstones behind them were removed")
     func forgottenBehind() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada", role: "team")

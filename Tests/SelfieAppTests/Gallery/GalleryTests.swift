@@ -78,7 +78,7 @@ struct GalleryTests {
         }
     }
 
-    @Test("It is so, too, behind a proxy that does not tell of HTTPS: the browser does")
+    @Test("So it is behind a proxy that does not report HTTPS: the browser does")
     func quietProxy() async throws {
         try await TestService.run { service in
             _ = try await service.signUp(email: "ada@example.com")

@@ -12,7 +12,7 @@ import Testing
 @testable import SelfieApp
 @testable import SelfieCore
 
-@Suite("Who waits for a hash", .timeLimit(.minutes(2)))
+@Suite("The queue for hashes", .timeLimit(.minutes(2)))
 struct HashFairnessTests {
     private static func from(_ address: String) -> [(String, String)] { [("X-Forwarded-For", address)] }
 

@@ -21,7 +21,7 @@ struct PhotoQuotaTests {
         ]
     }
 
-    @Test("A user has so many photos and no more, and room again when one is deleted")
+    @Test("A user has as many photos as the quota, and may upload again when one is deleted")
     func count() async throws {
         try await TestService.run(settings: ["PHOTOS_PER_USER_MAX": "3"]) { service in
             let token = try await service.makeToken()
@@ -106,7 +106,7 @@ struct PhotoQuotaTests {
         }
     }
 
-    @Test("What an administrator has set for a user counts in place of the usual quota")
+    @Test("A user's own quota counts instead of the usual one")
     func set() async throws {
         try await TestService.run(settings: ["PHOTOS_PER_USER_MAX": "2"]) { service in
             let token = try await service.makeToken()

@@ -128,7 +128,7 @@ struct AccessTests {
         }
     }
 
-    @Test("Readers may be sent back as they were read, also those who have blocked the owner since, or are disabled")
+    @Test("Readers may be sent as they were read, also those who have since blocked the owner or are disabled")
     func keptReaders() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")

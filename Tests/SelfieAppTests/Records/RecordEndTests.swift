@@ -27,7 +27,7 @@ struct RecordEndTests {
         await housekeeper.tidy()
     }
 
-    @Test("An account takes along what it owns, what waits in inboxes, and its grants; others see it go")
+    @Test("With an account go its records, its inboxes and its grants; other readers get the changes")
     func account() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada", role: "team")
@@ -88,7 +88,7 @@ struct RecordEndTests {
         }
     }
 
-    @Test("A deletion that a crash has interrupted is finished; nobody gets in meanwhile")
+    @Test("A deletion interrupted by a crash is finished; until then the user can't sign in")
     func interrupted() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -108,7 +108,7 @@ struct RecordEndTests {
         }
     }
 
-    @Test("A user who reads very much and owns nothing leaves step by step, and a crash in between is made good")
+    @Test("A user with very many grants and no records is deleted in steps, and after a crash resumed")
     func manyGrants() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -145,7 +145,7 @@ struct RecordEndTests {
         }
     }
 
-    @Test("A record whose owner's row was removed by hand keeps the housekeeping from nothing")
+    @Test("A record whose owner's row was removed by hand does not stop the housekeeping")
     func orphans() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -191,7 +191,7 @@ struct RecordEndTests {
         }
     }
 
-    @Test("What has expired is deleted, and what was deleted is forgotten after 30 days")
+    @Test("Expired records are deleted, and tombstones are removed after 30 days")
     func tidying() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -280,7 +280,7 @@ struct RecordEndTests {
         }
     }
 
-    @Test("600 records in 10 minutes may be written, and 300 sent or shared; what is kept does not count again")
+    @Test("600 records in 10 minutes may be written, and 300 sent or shared; unchanged readers do not count again")
     func rates() async throws {
         try await TestService.runWithSchema(settings: ["RATE_LIMITS": "on", "TRUSTED_PROXIES": "1"]) { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))

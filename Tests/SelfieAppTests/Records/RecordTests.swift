@@ -70,7 +70,7 @@ struct RecordTests {
         }
     }
 
-    @Test("PUT replaces data and keeps what is not named; versions guard against lost changes")
+    @Test("PUT replaces data and leaves omitted members unchanged; versions guard against lost changes")
     func versions() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -232,7 +232,7 @@ struct RecordTests {
         }
     }
 
-    @Test("What ends by itself is gone at once, and its id is free again")
+    @Test("An expired record is 404 at once, and its id is free again")
     func expiry() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")

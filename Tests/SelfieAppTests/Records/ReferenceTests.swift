@@ -181,7 +181,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test("An older schema that requires what a parent sets goes on, and takes null there")
+    @Test("An older schema that requires a field set by a parent still works, and accepts null there")
     func requiredSetField() async throws {
         try await TestService.runWithSchema { service in
             // What newer services refuse in a file.
@@ -213,7 +213,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test("A photo of one's own opens for who reads the record; others' photos are refused")
+    @Test("One of the author's photos opens for readers of the record; others' photos are refused")
     func photos() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))

@@ -48,7 +48,7 @@ struct StoreDiagnosisTests {
         #expect(diagnosis.remedy.contains(remedy))
     }
 
-    @Test("Nobody is told to set other keys where a role gives them")
+    @Test("The remedy does not name keys if a role gives them")
     func keysOfRole() throws {
         for code in ["SignatureDoesNotMatch", "InvalidAccessKeyId", "ExpiredToken"] {
             let diagnosis = Self.diagnosis(

@@ -98,7 +98,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("What is younger than asked for is left alone", arguments: TestStore.allCases)
+    @Test("Differences younger than the option are ignored", arguments: TestStore.allCases)
     func young(store: TestStore) async throws {
         try await TestService.run(store: store) { service in
             let token = try await service.makeToken()
@@ -111,7 +111,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("What is being uploaded, and what is to be deleted already, is left alone", arguments: TestStore.allCases)
+    @Test("Uploads in progress, and objects that are due for deletion, are ignored", arguments: TestStore.allCases)
     func underWay(store: TestStore) async throws {
         try await TestService.run(store: store) { service in
             let token = try await service.makeToken()
@@ -131,7 +131,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("Uploads and deletions that go on meanwhile are neither found nor disturbed", arguments: TestStore.allCases)
+    @Test("Parallel uploads and deletions are neither reported nor disturbed", arguments: TestStore.allCases)
     func meanwhile(store: TestStore) async throws {
         try await TestService.run(store: store) { service in
             let token = try await service.makeToken()
@@ -160,7 +160,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("An object of another length is told of, and nothing is done to it", arguments: TestStore.allCases)
+    @Test("An object of another length is reported, and not changed", arguments: TestStore.allCases)
     func otherLength(store: TestStore) async throws {
         try await TestService.run(store: store) { service in
             let token = try await service.makeToken()

@@ -72,7 +72,7 @@ struct FollowedStreamsTests {
         }
     }
 
-    @Test("A stream that nobody followed before is read: it may have changed after its reader read it")
+    @Test("A newly followed stream is read: it may have changed after its reader read it")
     func newStream() throws {
         var streams = FollowedStreams()
         let (ada, bob, eve) = (Self.listener(), Self.listener(2), Self.listener(3))
@@ -94,7 +94,7 @@ struct FollowedStreamsTests {
         }
     }
 
-    @Test("A notification has a stream read that somebody follows, once, and wakes who must read all")
+    @Test("A notification causes one read of a followed stream, and wakes readers that must read all")
     func notifications() throws {
         let (ada, bob) = (Self.listener(), Self.listener(2))
         var streams = Self.streams([ada, bob], at: [1: 10])
@@ -138,7 +138,7 @@ struct FollowedStreamsTests {
         #expect(streams.readerCount == 1_000 && Set(streams.readers(inGroups: 7..<407)).count == 1_000)
     }
 
-    @Test("64 streams are read at a time, the oldest first; what fails comes last")
+    @Test("64 streams are read at a time, the oldest first; failed ones come last")
     func turns() throws {
         let numbers = Dictionary(uniqueKeysWithValues: (1...100).map { ($0, 10) })
         var streams = Self.streams([Self.listener()], at: numbers)
@@ -151,7 +151,7 @@ struct FollowedStreamsTests {
         #expect(first.changed.map(\.value)[0] == second.changed.map(\.value)[36], "what is put back keeps its time")
     }
 
-    @Test("The access of those is compared who follow a stream with 15 others at most")
+    @Test("Access is compared for readers who share a stream with 15 others at most")
     func few() throws {
         let readers = (0..<17).map { Self.listener($0) }
         var streams = Self.streams(readers, at: [1: 10])
@@ -169,7 +169,7 @@ struct FollowedStreamsTests {
         #expect(streams.readers(of: work) == Set(readers.dropFirst()))
     }
 
-    @Test("What was not read to the end is read on")
+    @Test("A stream that was not read to its end is read again")
     func more() throws {
         let ada = Self.listener()
         var streams = Self.streams([ada], at: [1: 10])

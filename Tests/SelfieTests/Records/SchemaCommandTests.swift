@@ -38,7 +38,7 @@ struct SchemaCommandTests {
         }
     }
 
-    @Test("What loses data needs --force, what can't be done is refused, and a wrong file names line and key")
+    @Test("Losing data needs --force, impossible changes are refused, and a wrong file names line and key")
     func refusals() async throws {
         try await TestService.run { service in
             try await TemporaryFolder.with { folder in
@@ -102,7 +102,7 @@ struct SchemaCommandTests {
         }
     }
 
-    @Test("A dry run tells how many records go, and how many do not keep to the new rules")
+    @Test("A dry run shows how many records are deleted, and how many break the new rules")
     func dryRun() async throws {
         try await TestService.run { service in
             try await TemporaryFolder.with { folder in
@@ -173,7 +173,7 @@ struct SchemaCommandTests {
         return payloads
     }
 
-    @Test("Looking at roles tells no reader, changing them does")
+    @Test("Listing roles notifies no reader, changing them does")
     func notifications() async throws {
         try await TestService.runWithSchema { service in
             _ = try await service.addMember("ada")

@@ -22,7 +22,7 @@ struct UsersCommandTests {
         outcome.output.split(separator: "\n").map { $0.split(separator: " ") }
     }
 
-    @Test("list and show tell who there is, as a table and as JSON")
+    @Test("list and show print users, as a table and as JSON")
     func look() async throws {
         try await ServedSelfie.run { served in
             let service = served.service
@@ -134,7 +134,7 @@ struct UsersCommandTests {
         )
     }
 
-    @Test("password lets in who forgot it, and ends all sessions; email changes the e-mail")
+    @Test("password sets a new password, and ends all sessions; email changes the e-mail")
     func recovery() async throws {
         try await ServedSelfie.run { served in
             let service = served.service
@@ -269,7 +269,7 @@ struct UsersCommandTests {
         }
     }
 
-    @Test("sessions and audit tell what happened, the audit by id also of who is gone")
+    @Test("sessions and audit print the history, the audit by id also of deleted users")
     func history() async throws {
         try await ServedSelfie.run { served in
             let service = served.service
@@ -339,7 +339,7 @@ struct UsersCommandTests {
         }
     }
 
-    @Test("Who is not there, and what makes no sense, is told in one line, with a status that says so")
+    @Test("Unknown users and invalid arguments are reported in one line, with an exit status")
     func refusals() async throws {
         try await ServedSelfie.run { served in
             for command in ["show", "disable", "enable", "sessions"] {

@@ -52,7 +52,7 @@ struct SameSiteRuleTests {
         #expect(!Self.allows(method, site: headers.0, from: headers.1))
     }
 
-    @Test("A browser that tells nothing may only read")
+    @Test("A browser without Sec-Fetch-Site and Origin may only read")
     func silent() {
         #expect(Self.allows(.get, site: nil, from: nil))
         #expect(Self.allows(.head, site: nil, from: nil))

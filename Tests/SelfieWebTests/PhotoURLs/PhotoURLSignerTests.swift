@@ -90,7 +90,7 @@ struct PhotoURLSignerTests {
         #expect((hours * 3600...hours * 3600 + 120).contains(url?.secondsLeft ?? 0))
     }
 
-    @Test("A URL tells its series, which can't be changed, and the first series needs none")
+    @Test("A URL has its series, which can't be changed, and the first series needs none")
     func series() throws {
         let second = target(of: "abc", at: noon, series: 2)
         let match = try #require(second.wholeMatch(of: /\/photos\/abc\?expires=(\d+)&series=2&signature=(.{43})/))

@@ -5,7 +5,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@Suite("selfie serve, when it is told to stop, in real time", .timeLimit(.minutes(2)))
+@Suite("selfie serve, after SIGTERM, in real time", .timeLimit(.minutes(2)))
 struct ShutdownSoakTests {
     /// How long running requests may take once a process is told to stop.
     private static let graceSeconds = 25.0

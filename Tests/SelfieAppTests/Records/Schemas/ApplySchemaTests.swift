@@ -99,7 +99,7 @@ struct ApplySchemaTests {
         }
     }
 
-    @Test("Shared records follow their role, and who manages it")
+    @Test("Shared records follow their role, and the roles that manage it")
     func shared() async throws {
         try await TestService.runTwoWithSchema(Self.privateNotes) { first, second in
             try await first.postgres.logNumbers()
@@ -201,7 +201,7 @@ struct ApplySchemaTests {
         }
     }
 
-    @Test("16 writers at two processes are in nobody's way while the access changes again and again")
+    @Test("16 writers at two processes succeed while the access changes again and again")
     func writers() async throws {
         try await TestService.runTwoWithSchema(Self.privateNotes) { first, second in
             try await first.postgres.logNumbers()
