@@ -18,7 +18,7 @@ struct FairSemaphoreTests {
         return state
     }
 
-    /// Who gets the permit, one after another.
+    /// The order in which callers get the permit.
     private func order(_ state: consuming FairQueue<Int>) -> [Int] {
         var order: [Int] = []
         while let next = state.leave() { order.append(next) }
@@ -51,7 +51,7 @@ struct FairSemaphoreTests {
         #expect(enter(6, "a", "4") == .refused(Self.caller))
         for waiter in 6..<9 { #expect(enter(waiter, "b\(waiter)", "1") == .waits) }
         #expect(enter(9, "b6", "1") == .refused(Self.everyone), "it has a waiter already")
-        // Who begins a line takes the room of the end of the longest.
+        // A caller that starts a queue displaces the last of the longest.
         #expect(enter(9, "c", "1") == .displaces(3, Self.caller))
         for (waiter, displaced) in [(10, 2), (11, 5), (12, 4)] {
             #expect(enter(waiter, "d\(waiter)", "1") == .displaces(displaced, Self.caller))
@@ -77,7 +77,7 @@ struct FairSemaphoreTests {
         #expect(order(state) == [2])
     }
 
-    /// In any order of events: no more permits than there are, nobody forgotten, nobody twice.
+    /// In any order of events: no more permits than there are, no caller forgotten or served twice.
     @Test("Whatever happens, everybody who waits gets one permit, or is displaced", arguments: 0..<20)
     func model(seed: UInt64) {
         var random = SplitMix64(seed: seed)

@@ -62,7 +62,7 @@ struct PermitsTests {
         let permits = permits(100, perHolder: 99)
         let acquired = (1...8).map { permits.none(for: $0) }
         for permit in acquired { while (try? permit.grow(by: 1)) != nil {} }
-        // Others at once leave some for each who comes.
+        // Parallel holders leave some for each new one.
         #expect(acquired.map(\.count) == [50, 25, 13, 6, 3, 2, 1, 0])
         #expect(permits.inUse == 100)
     }

@@ -31,7 +31,7 @@ struct RecoveryTests {
             let find = "select min(pid) from pg_stat_activity where query = 'select pg_sleep(601)'"
             try await poll("the session is open") { try await !query(url, find).isEmpty }
             let backend = try #require(pid_t(try await query(url, find)))
-            // Stopped, it cannot notice that its server is gone.
+            // Stopped, it cannot notice that its server has ended.
             Foundation.kill(backend, SIGSTOP)
             defer { Foundation.kill(backend, SIGKILL) }
             try await kill(folder.postmaster())

@@ -41,7 +41,7 @@ struct SeedTests {
 }
 
 extension [UInt8] {
-    /// Removes, repeats, flips or inserts some bytes, or goes on with those of another input.
+    /// Removes, repeats, flips or inserts some bytes, or continues with those of another input.
     fileprivate mutating func change(from others: [[UInt8]], using random: inout SplitMix64) {
         let start = Int.random(in: 0...count, using: &random)
         let end = Int.random(in: start...Swift.min(start + 8, count), using: &random)

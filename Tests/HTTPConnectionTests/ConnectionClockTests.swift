@@ -266,12 +266,12 @@ struct ConnectionClockTests {
         let lines = connection.log.entries.filter { $0.contains("answered 503") }
         #expect(lines.count == 1 && lines.allSatisfy { $0.contains("method=POST") && $0.contains(requestID) })
 
-        // What its handler does now reaches nobody.
+        // What its handler does now has no effect.
         #expect(connection.isOutputClosed)
         connection.answer(body: "too late")
         #expect(throws: ChannelError.outputClosed) { try connection.sendFile() }
         #expect(try connection.taken().isEmpty)
-        // The client may read the answer first, then nobody works for it any longer.
+        // The client may read the answer first; then its handler is cancelled.
         #expect(!connection.isAbandoned)
         connection.wait(3)
         #expect(connection.isOpen)

@@ -189,7 +189,7 @@ struct ConnectionHandlerTests {
         }
         let answers = try connection.taken()
         #expect(answers.split(separator: "HTTP/1.1 200 ").count == 20)
-        // After that it goes on as before.
+        // After that it continues as before.
         connection.receive(Self.get)
         #expect(heads(try connection.parts()) == 1)
     }

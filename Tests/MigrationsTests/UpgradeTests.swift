@@ -10,7 +10,7 @@ struct UpgradeTests {
     private static let migrations = (try? TestCluster.migrations()) ?? []
     /// The last version of each day.
     ///
-    /// Nobody has one in between, and other tests take each step alone.
+    /// No installation has one in between, and other tests take each step alone.
     private static let versions = Dictionary(grouping: migrations.map(\.version)) { $0.prefix(8) }
         .values.compactMap { $0.max() }.sorted()
 
@@ -102,7 +102,7 @@ struct UpgradeTests {
         )
     }
 
-    /// Photos of the version before their objects had names stop an upgrade, until each is told its object.
+    /// Photos without the names of their objects stop an upgrade, until each has one.
     private static func nameObjects(_ url: String) async throws {
         await #expect {
             _ = try await migrator(url).up()
@@ -168,7 +168,7 @@ struct UpgradeTests {
     }
 }
 
-/// All rows of all tables but those that tell of migrations.
+/// All rows of all tables except those about migrations.
 private struct Contents {
     let columns: [String: Set<String>]
     let tables: [String: [[String: String]]]

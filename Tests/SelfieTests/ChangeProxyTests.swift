@@ -35,7 +35,7 @@ struct ChangeProxyTests {
 
     /// Follows until a house of a name, and comes again when a process ends.
     ///
-    /// - Returns: What was told, and after how many milliseconds it was told to come again, each time that it did.
+    /// - Returns: The changes, and the milliseconds until each `end`.
     private static func follow(
         _ proxied: TestService,
         _ member: TestMember,
@@ -88,7 +88,7 @@ struct ChangeProxyTests {
                 processes[0].process.signal(SIGTERM)
                 try await processes[1].service.put("houses/h2", as: ada, #"{"data":{"address":"a"}}"#)
                 #expect(try await processes[0].process.waitForExit() == 0)
-                // Those who were there are back.
+                // The clients from before are connected again.
                 while let event = await arrivals.next(), event != "synced " {}
                 try await processes[1].service.put("houses/h3", as: ada, #"{"data":{"address":"a"}}"#)
                 var retries: [Int] = []

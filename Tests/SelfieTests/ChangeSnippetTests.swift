@@ -76,7 +76,7 @@ struct ChangeSnippetTests {
                 // With all that it has started.
                 kill(-process.processIdentifier, SIGKILL)
                 process.waitUntilExit()
-                // Only what is new was told.
+                // Only new changes were printed.
                 #expect(try String(contentsOf: output, encoding: .utf8).split(separator: "\n").count == 1)
             }
         }

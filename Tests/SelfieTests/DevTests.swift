@@ -176,7 +176,7 @@ struct DevTests {
                 #expect(outcome.output.contains(text), "\(arguments): \(outcome.output)")
                 #expect(outcome.errors.hasPrefix(hint))
             }
-            // Half of its data with half of another would be nobody's.
+            // Half of its data with half of another would belong to no installation.
             let other = try await SelfieProcess.run(
                 ["users", "list"],
                 environment: ["OBJECTS_PATH": "elsewhere"],

@@ -108,7 +108,7 @@ struct MigrateCommandTests {
             _ = try await folder.migrate([])
             let mute = try await folder.migrate(["down"])
             #expect(mute.status != 0)
-            #expect(mute.errors.contains("There is no terminal to ask on. Confirm with --yes."))
+            #expect(mute.errors.contains("There is no terminal for the confirmation. Use --yes."))
             for (answer, isYes) in [("n", false), ("", false), ("y", true)] {
                 let outcome = try await TerminalProcess.run(
                     ["migrate", "down", "--migrations", folder.url.appending(path: "migrations").path],
@@ -158,7 +158,7 @@ struct MigrateCommandTests {
             let made = try await SelfieProcess.run(["migrate", "new", "Add phone to users"], directory: folder.url)
             #expect(made.status == 0)
             let match = try #require(
-                made.output.wholeMatch(of: /Made (migrations\/([0-9]{14}_add_phone_to_users\.sql))\n/)
+                made.output.wholeMatch(of: /Created (migrations\/([0-9]{14}_add_phone_to_users\.sql))\n/)
             )
             let file = folder.url.appending(path: String(match.1))
             #expect(try String(contentsOf: file, encoding: .utf8) == "-- migrate:up\n\n-- migrate:down\n\n")
@@ -182,7 +182,7 @@ struct MigrateCommandTests {
             )
             #expect(outcome.status != 0)
             #expect(outcome.errors.contains("The database can't be reached:\n"))
-            #expect(outcome.errors.contains("Check DATABASE_URL, and whether PostgreSQL runs."))
+            #expect(outcome.errors.contains("Check DATABASE_URL, and that PostgreSQL is running."))
             #expect(!outcome.errors.contains("hunter2"))
             let missing = try await SelfieProcess.run(["migrate"], directory: folder)
             #expect(missing.status != 0)

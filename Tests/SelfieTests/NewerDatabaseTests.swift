@@ -15,7 +15,7 @@ import Testing
 /// While a new version is deployed, processes of the old one start and run on a database that is ahead of them.
 @Suite("A database that a newer version has migrated", .timeLimit(.minutes(2)))
 struct NewerDatabaseTests {
-    /// As a next version might go: all that it adds may be left out by who does not know it.
+    /// As a next version might be: older versions may leave out all that it adds.
     private static func next() throws -> Migration {
         try Migration(
             fileName: "29990101000000_next.sql",

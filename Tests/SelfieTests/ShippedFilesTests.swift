@@ -47,7 +47,7 @@ struct ShippedFilesTests {
             #expect(try await Self.psql(superuser, "-c", role) == "f|f|f|f|f|t\n")
             let owned = "SELECT datname FROM pg_database WHERE datdba = 'selfie'::regrole"
             #expect(try await Self.psql(superuser, "-c", owned) == "selfie\n")
-            // Nobody becomes the superuser by way of the network.
+            // The superuser can't sign in over the network.
             let password = "SELECT rolpassword IS NULL FROM pg_authid WHERE rolname = 'postgres'"
             #expect(try await Self.psql(superuser, "-c", password) == "t\n")
 
@@ -78,7 +78,7 @@ struct ShippedFilesTests {
     @Test("Caddy serves one site by TLS only, with HSTS, and limits bodies as nginx does")
     func caddy() throws {
         let lines = try Self.text("deploy/caddy/Caddyfile").components(separatedBy: "\n").filter { !$0.hasPrefix("#") }
-        // Caddy itself gets the certificate and leads from port 80 to TLS, unless it is told otherwise.
+        // Caddy gets the certificate and redirects port 80 to TLS by default.
         let sites = lines.filter { $0.hasSuffix("{") && !$0.hasPrefix("\t") }
         #expect(sites == ["{", "selfies.example.com {"])
         let directives = lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.hasPrefix("#") }

@@ -12,7 +12,7 @@ struct ShippedProxyTests {
     /// Stays open, with a piece every second, so that no time limit of the proxy ends it.
     private static let held = ScriptedServer.Reply.drip("HTTP/1.1 200 OK\r\n\r\n", then: ":\n", pause: .seconds(1))
 
-    /// Runs a body with the proxy before a server that answers as told.
+    /// Runs a body with the proxy in front of a scripted server.
     private static func withProxy(
         _ replies: [ScriptedServer.Reply],
         _ body: (ScriptedServer, NginxProxy.Ports) async throws -> Void

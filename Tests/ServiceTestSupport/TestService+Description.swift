@@ -5,7 +5,7 @@ package import SelfieWeb
 import Testing
 
 extension TestService {
-    /// Expects that the description of a request's endpoint tells of the answer.
+    /// Expects that the description of a request's endpoint has the answer.
     ///
     /// - Parameters:
     ///   - answer: The answer.

@@ -99,7 +99,7 @@ struct NotificationListenerTests {
             try await poll("some were dropped") { await listener.hasMissed }
             let payloads = await payloads(&events, count: 1025)
             #expect(payloads == (1...1024).map { "\($0)" } + [nil])
-            // From then on it is told again.
+            // From then on it gets notifications again.
             try await notify(client, "news", "the last")
             var event = await events.next(isolation: #isolation)
             while case .notification(let notification) = event, notification.payload != "the last" {

@@ -90,7 +90,7 @@ struct PipelineModelTests {
         var underWay: [Int] = []
         var deadlines: [Int: ContinuousClock.Instant] = [:]
         var abandoned: Set<Int> = []
-        /// How often each was answered: by its end, or since nobody waits any longer.
+        /// How often each was answered: by its end, or because its caller gave up.
         var answers: [Int: Int] = [:]
         var prepared: Set<Int> = []
         var notPrepared: Set<Int> = []

@@ -160,7 +160,7 @@ struct LostLeaseTests {
                 // It may have taken effect, so the next one of the loan does not go to another connection.
                 await #expect(throws: PostgresError.self) { try await connection.query("SELECT 2 AS two") }
             }
-            // The only connection is nobody's now.
+            // The only connection is free now.
             #expect(try await client.read("SELECT 1 AS one").count == 1)
         }
     }

@@ -12,7 +12,7 @@ struct PoolModelTests {
         let limits: PoolLimits
         var now = ContinuousClock.now
         var opening: Set<UInt64> = []
-        /// For each open connection, who uses it.
+        /// The user of each open connection.
         var users: [UInt64: [(id: UInt64, demand: PoolStateMachine.Demand)]] = [:]
         var waiting: [(id: UInt64, demand: PoolStateMachine.Demand, start: ContinuousClock.Instant)] = []
         var blocked: Set<UInt64> = []
@@ -156,7 +156,7 @@ struct PoolModelTests {
         }
     }
 
-    /// Lets everything succeed until nobody waits.
+    /// Lets everything succeed until no caller waits.
     private func finish(_ model: inout Model) {
         var generator = SplitMix64(seed: 0)
         unblockAll(&model)

@@ -92,7 +92,7 @@ struct SilentServerTests {
 }
 
 extension PostgresClient {
-    /// Whether nobody waits for the statement any longer that the server is at; nil when it is at none.
+    /// Whether the running statement's caller has given up; nil when none runs.
     fileprivate var headIsAbandoned: Bool? {
         get async {
             for pool in pools {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import S3
 
-/// XML as stores send it, and as nobody should.
+/// XML as stores send it, and malformed XML.
 struct DocumentReaderTests {
     private static func list(_ contents: String) -> String {
         """

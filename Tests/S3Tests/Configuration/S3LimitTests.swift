@@ -8,7 +8,7 @@ import Testing
 
 @testable import S3
 
-/// The numbers that others build upon, so that nobody changes one by accident.
+/// The numbers that others rely on, so that none is changed by accident.
 struct S3LimitTests {
     @Test("Deadlines: a router gives up after 30 seconds, and the sweeper a put after 40")
     func deadlines() {

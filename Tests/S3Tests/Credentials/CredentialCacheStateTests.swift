@@ -109,7 +109,7 @@ struct CredentialCacheStateTests {
         let new = try S3Credentials.test("2", expiration: credentialEpoch.addingTimeInterval(7200))
         state.finishFetch(.success(new), at: now)
         #expect(state.outcome(for: old, at: now) == .success(new))
-        // Who comes late gets what there is.
+        // A late caller gets what there is.
         guard case .use(let late) = state.replacement(for: old, at: now) else {
             Issue.record("not used")
             return

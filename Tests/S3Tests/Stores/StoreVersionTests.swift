@@ -25,7 +25,7 @@ struct StoreVersionTests {
         try await store.withVersions(uploads: PartsTests.small) { client, _ in
             let version = try await client.put(key: "a", body: .streamed(6 << 20), contentType: "image/jpeg")
             let versions = try await client.allVersions()
-            // Swift does not tell the version of an object that came in parts.
+            // OpenStack Swift does not return the version of an object uploaded in parts.
             #expect(version != nil || store == .given)
             #expect(versions.count == 1 && versions == ["a \(version ?? "")"] || version == nil)
         }

@@ -35,7 +35,7 @@ struct ChangeNotifierTests {
     func together() async throws {
         let payloads = try await Self.received { notifier in
             for stream in 0..<2_000 { notifier.notify([.stream(stream)]) }
-            // The last one alone tells that all have arrived.
+            // The last one shows that all have arrived.
             Task {
                 try await Task.sleep(for: .milliseconds(500))
                 notifier.notify([.user(1)])

@@ -130,7 +130,7 @@ struct ChangeComparisonTests {
     func sharedStream() async throws {
         try await TestService.runWithSchema { service in
             let (owner, ada) = (try await service.addMember("owner"), try await service.addMember("ada"))
-            // Nobody receives notifications.
+            // There is no receiver of notifications.
             let follow = FollowChanges(postgres: service.postgres)
             let follower = try await follow.follower(of: ada)
             guard case .synced = try await follower.nextEvent() else { throw Unexpected(description: "not synced") }
@@ -173,7 +173,7 @@ struct ChangeComparisonTests {
         }
     }
 
-    /// Runs a body with a member, and a hub that receives notifications and compares nobody by itself.
+    /// Runs a body with a member, and a hub that receives notifications and compares no readers by itself.
     private static func runComparingHardlyEver(
         _ body: @Sendable (TestService, FollowChanges, _ ada: TestMember) async throws -> Void
     ) async throws {
@@ -200,7 +200,7 @@ struct ChangeComparisonTests {
         return listener
     }
 
-    /// Changes a member's stream, and notifies nobody.
+    /// Changes a member's stream without a notification.
     private static func change(_ member: TestMember, _ postgres: PostgresClient) async throws {
         try await postgres.write("UPDATE streams SET seq = seq + 1 WHERE user_id = \(member.userID)")
     }

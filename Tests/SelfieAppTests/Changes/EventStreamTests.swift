@@ -34,7 +34,7 @@ struct EventStreamTests {
                 )
                 return client.lastID
             }
-            // Nothing is missed while nobody listens, and nothing comes twice.
+            // Nothing is missed while no client is connected, and nothing comes twice.
             try await second.put("houses/h3", as: ada, #"{"data":{"address":"c"}}"#)
             let header = "Last-Event-ID: \(try #require(last))"
             try await EventClient.open(second, as: ada, "?since=now", headers: [header]) { client in
@@ -49,7 +49,7 @@ struct EventStreamTests {
         try await TestService.runTwoWithSchema { first, second in
             let ada = try await first.addMember("ada", role: "team")
             let (bob, eve) = (try await first.addMember("bob", role: "team"), try await first.addMember("eve"))
-            // Who has seen something of a stream hears of every end.
+            // A reader who got a change of a stream gets every end.
             try await first.put("priorities/o", as: ada, #"{"data":{"name":"secret 0"}}"#)
             let (synced, isSynced) = AsyncStream.makeStream(of: Void.self)
             try await withThrowingTaskGroup(of: Void.self) { tasks in

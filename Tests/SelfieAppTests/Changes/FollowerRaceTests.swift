@@ -90,7 +90,7 @@ struct FollowerRaceTests {
         return try rows[0].decode("stream_id")
     }
 
-    /// Changes a record, as who has a lock of the tables can.
+    /// Changes a record, as a transaction with a lock on the tables can.
     ///
     /// - Returns: The stream that shows it.
     @discardableResult

@@ -31,7 +31,7 @@ struct SlowFollowerTests {
                     throw Unexpected(description: "no change")
                 }
                 #expect(first.changes.map(\.id) == ["p0"])
-                // Another client of the same user hears of the loss: so has the first.
+                // Another client of the same user gets the loss: so has the first.
                 let other = try await follow.follower(of: ada)
                 while case .changes = try await other.nextEvent() {}
                 let path = "/api/roles/team/members/\(ada.id)"
@@ -115,7 +115,7 @@ struct SlowFollowerTests {
     func sharedBatch() async throws {
         try await TestService.runWithFollowers(limit: 500) { service, _, owner, _, followers in
             let title = String(repeating: "x", count: 40_000)
-            // Nobody reads alone any more, as those do who have just come.
+            // No reader reads alone any more, as new ones do.
             try await service.put("news/first", as: owner, #"{"data":{"title":"x"}}"#)
             for follower in followers { #expect(try await follower.nextChanges().map(\.id) == ["first"]) }
             for id in ["n1", "n2", "n3"] {

@@ -213,7 +213,7 @@ struct GalleryTests {
                     #expect(answer.headers["set-cookie"] == nil)
                 }
             }
-            // A form of another page, in a browser that tells nothing.
+            // A form of another page, in a browser without Sec-Fetch-Site and Origin.
             let form = try await service.send("POST", "/gallery/signout", headers: [("Cookie", cookie)])
             #expect(form.status == 403)
             #expect(try await service.state() == before)

@@ -96,7 +96,7 @@ struct AnswerTimeTests {
                 try await poll("its password is being tried") { gate.heldCount == 1 }
                 gate.open()
                 try await poll("it has ended") { Self.count("status=503", requestID, service) == 1 }
-                // The server has nobody left to write to.
+                // The server has no client left to write to.
                 #expect(try await client.readToEnd().isEmpty)
             }
             #expect(gate.passed.count == 1)

@@ -22,7 +22,7 @@ struct ListCacheTests {
             try await service.addSession()
             try await service.addRows(3)
             let first = try await service.list(token: "ada-token")
-            // Nobody may read them now.
+            // No client may read them now.
             try await service.postgres.write("ALTER TABLE photos RENAME TO hidden")
             #expect(try await service.list(token: "ada-token").body == first.body)
             #expect(try await service.list(token: "ada-token").headers["etag"] == first.headers["etag"])

@@ -23,7 +23,7 @@ struct SchemaLockTests {
             #expect(try await service.count(count) == before)
             #expect(try await apply(wide, as: plan, mayShowMore: true) != nil)
             #expect(try await service.count(count) == before + 1)
-            // The limit where nobody gives another one.
+            // The default limit.
             #expect(ApplySchema(postgres: service.postgres).lockTimeout == .seconds(10))
         }
     }

@@ -14,7 +14,7 @@ import Testing
 
 /// With a time of connections that the tests move.
 ///
-/// `SoakTests` tell that each call is answered within 5 s.
+/// `SoakTests` check that each call is answered within 5 s.
 @Suite("The database is unreachable", .timeLimit(.minutes(4)))
 struct DatabaseOutageTests {
     private static let settings = ["RATE_LIMITS": "on"]

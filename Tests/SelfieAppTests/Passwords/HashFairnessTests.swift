@@ -56,7 +56,7 @@ struct HashFairnessTests {
                         )
                     }
                 }
-                // One is at work and six wait. All others are told that they are too many.
+                // One is at work and six wait. All others are refused as too many.
                 for _ in 0..<53 {
                     let (_, answer) = try #require(try await requests.next())
                     #expect(answer.status == 429 && answer.headers["retry-after"] == "2")

@@ -149,7 +149,7 @@ struct ServedPhotoTests {
             let head = try await service.send("HEAD", photo.target)
             #expect(head.headers["content-length"] == before.headers["content-length"])
             #expect(head.headers["content-type"] == "image/jpeg")
-            // HEAD changes nothing. After GET, the row knows what the object told.
+            // HEAD changes nothing. After GET, the row has the object's type.
             let known =
                 "SELECT count(*) FROM photos WHERE content_type = 'image/jpeg' AND byte_count > 1000" as PostgresQuery
             #expect(try await service.count(known) == 0)

@@ -30,7 +30,7 @@ struct ScopedURLTests {
                 #expect(try await service.send("GET", urls.last ?? "").status == 200)
             }
             #expect(Set(urls).count == 3)
-            // The scope is signed: nobody makes the URL of another one of it, or of none.
+            // The scope is signed: a URL can't be changed to another one, or to none.
             let other = urls[1].replacing(bob.id, with: cleo.id)
             let none = urls[1].replacing(try #require(urls[1].firstMatch(of: /for=[^&]*&/)).output, with: "")
             for forged in [other, none, urls[1].replacing("for=record", with: "for=other")] {

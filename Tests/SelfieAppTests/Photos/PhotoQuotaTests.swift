@@ -179,7 +179,7 @@ struct PhotoQuotaTests {
                     try await service.count("SELECT coalesce(sum(version), 0)::bigint AS count FROM photo_libraries")
                 )
             }
-            // What nobody sees changes no version: the third and the eighth.
+            // Unlisted photos change no version: the third and the eighth.
             for (index, (before, after)) in zip(versions, versions.dropFirst()).enumerated() {
                 #expect([2, 7].contains(index) ? after == before : after > before, "\(index)")
             }

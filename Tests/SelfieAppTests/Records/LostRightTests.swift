@@ -96,7 +96,7 @@ struct LostRightTests {
                 "UPDATE records SET expires_at = now() AT TIME ZONE 'UTC' - interval '1 second' WHERE id = 'm'"
             )
             #expect(try await service.send("GET", url).status == 403)
-            // Nobody has removed it, so nothing else refuses.
+            // It was not removed, so nothing else refuses.
             let there = try await service.count("SELECT count(*) FROM records WHERE id = 'm' AND deleted_at IS NULL")
             #expect(there == 1)
             try await service.postgres.write("UPDATE records SET expires_at = NULL WHERE id = 'm'")

@@ -65,7 +65,7 @@ struct RecordEndTests {
             )
             let thread = try await service.call("GET", "/api/records/threads/his", as: bob)
             #expect(thread.json["writers"] as? [String] == [])
-            // The thread and the message of Ada's are gone for Bob, each with a number.
+            // Ada's thread and message are deleted for Bob, each with a number.
             let ended = try await service.count(
                 """
                 SELECT count(*) FROM grants JOIN streams ON streams.id = stream_id
@@ -132,7 +132,7 @@ struct RecordEndTests {
             )
             let users = Administration(postgres: service.postgres)
             await #expect(throws: (any Error).self) { try await users.delete(.id(bob.userID)) }
-            // The account is closed, and its grants are gone already.
+            // The account is closed, and its grants are deleted already.
             #expect(try await service.count("SELECT count(*) FROM users WHERE leaving_since IS NOT NULL") == 1)
             #expect(try await service.count("SELECT count(*) FROM grants WHERE rights = 1") == 0)
             #expect(try await service.call("GET", "/api/me", as: bob).status == 401)
@@ -292,7 +292,7 @@ struct RecordEndTests {
             #expect(try await service.call("POST", "/api/records/threads", as: ada, "[\(ids)]").status == 200)
             let sent = try await service.call("POST", "/api/members/\(bob.id)/records/inbox", as: ada, #"{"data":{}}"#)
             #expect(sent.status == 429 && sent.headers["ratelimit-limit"] == "300", "\(sent.text)")
-            // Who is a reader already is not sent anything.
+            // A present reader does not count as a send.
             let kept = try await service.call(
                 "PATCH",
                 "/api/records/threads/s1",

@@ -163,7 +163,7 @@ struct ReferenceTests {
             #expect(sent.status == 200, "\(sent.text)")
             let seen = try await service.call("GET", "/api/records/threads/\(thread)", as: ada)
             #expect(seen.data["lastMessage"] as? String == "m1")
-            // Nobody erases it by hand. When the message goes, it names none.
+            // It can't be removed by hand. When the message is deleted, it names none.
             for (method, body) in [("PUT", #"{"data":{}}"#), ("PATCH", #"{"data":{"lastMessage":null}}"#)] {
                 let kept = try await service.call(method, "/api/records/threads/\(thread)", as: ada, body)
                 #expect(kept.status == 200 && kept.data["lastMessage"] as? String == "m1", "\(kept.text)")
@@ -247,7 +247,7 @@ struct ReferenceTests {
             #expect(stolen.status == 400 && stolen.message?.contains("picture") == true)
             let kept = try await service.call("PATCH", "/api/records/messages/m", as: bob, #"{"data":{"text":"hi"}}"#)
             #expect(kept.status == 200 && (kept.json["photos"] as? [String: String])?["picture"] != nil)
-            // When the photo is gone, the record stays and has no URL.
+            // When the photo is deleted, the record stays and has no URL.
             #expect(try await service.delete(photo, token: ada.token).status == 200)
             let without = try await service.call("GET", "/api/records/messages/m", as: bob)
             #expect(without.data["picture"] as? String == photo)

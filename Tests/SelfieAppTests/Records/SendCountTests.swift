@@ -6,7 +6,7 @@ import Testing
 
 @testable import SelfiePhotos
 
-/// What counts as sent when somebody else changes who reads, and when a call is refused.
+/// What counts as sent when another call changes the readers, and when a call is refused.
 @Suite("Counts of sends", .timeLimit(.minutes(2)))
 struct SendCountTests {
     private static let thread = "/api/records/threads/t"
@@ -25,7 +25,7 @@ struct SendCountTests {
         "stream_id = (SELECT id FROM streams WHERE user_id = \(member.userID))"
     }
 
-    /// Has a call wait behind its look at who reads, while a body changes that.
+    /// Holds a call after its look-up of the readers, while a body changes them.
     private static func whileWaiting(
         _ service: TestService,
         _ call: @Sendable @escaping () async throws -> HTTPAnswer,

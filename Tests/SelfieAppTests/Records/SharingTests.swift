@@ -90,10 +90,10 @@ struct SharingTests {
             #expect(one.json["readers"] as? [String] == [ada.id])
             let none = try await Self.send(service, "none", by: bob, #","readers":[]"#)
             #expect(none.json["readers"] as? [String] == [])
-            // Who only reads the thread reaches nobody by it.
+            // A reader of the thread who may not write it sends to no others through it.
             let quiet = try await Self.send(service, "quiet", by: dan)
             #expect(quiet.status == 200 && quiet.json["readers"] as? [String] == [])
-            // Who has blocked the author, or is disabled, is left out.
+            // Members who have blocked the author, or are disabled, are left out.
             #expect(try await service.call("PUT", "/api/blocks/\(bob.id)", as: cleo).status == 200)
             try await service.postgres.write("UPDATE users SET disabled_at = now() WHERE id = \(dan.userID)")
             let fewer = try await Self.send(service, "fewer", by: bob)

@@ -41,7 +41,7 @@ struct RoleTests {
             #expect(try await service.call("DELETE", "\(path)/\(ada.id)", as: lead).status == 200)
             #expect(try await service.call("DELETE", "\(path)/\(ada.id)", as: lead).code == "member_not_found")
             #expect(try await service.call("GET", "/api/records/priorities", as: ada).status == 404)
-            // Who is disabled gets no role, and can be taken one.
+            // A disabled member gets no role, and a role can be removed from one.
             #expect(try await service.call("PUT", "\(path)/\(ada.id)", as: lead).status == 200)
             try await service.postgres.write(
                 "UPDATE users SET disabled_at = now() WHERE member_id = ANY(\([ada.id, eve.id]))"

@@ -73,7 +73,7 @@ struct CopyTests {
             try await poll("the copy stops in the middle") { gate.heldCount == 1 }
         }
 
-        /// Lets it go on, and waits until it is over.
+        /// Lets it continue, and waits until it is over.
         func goOn() async throws -> OutcomeCounts<CopyOutcome> {
             gate.open()
             guard let task = task.withLock(\.self) else { throw NotInTime(what: "the start") }

@@ -10,7 +10,7 @@ import Testing
 @testable import SelfieConfiguration
 @testable import SelfieOperations
 
-/// Old versions of photos that are gone.
+/// Old versions of deleted photos.
 extension ReconcileTests {
     @Test("Versions of deleted photos are found and removed on request, and no others")
     func versions() async throws {

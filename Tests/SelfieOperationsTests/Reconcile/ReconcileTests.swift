@@ -246,7 +246,7 @@ struct ReconcileTests {
     }
 }
 
-/// What a comparison told, in the order of its telling.
+/// The findings of a comparison, in their order.
 private final class Findings: Sendable {
     private let lines = Mutex<[String]>([])
 

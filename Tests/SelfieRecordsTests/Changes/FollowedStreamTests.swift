@@ -8,7 +8,7 @@ struct FollowedStreamTests {
     /// Stream 1, which was read up to 10.
     private static let stream = FollowedStream(epoch: .first, end: .at(10))
 
-    /// What a reader gets who is at a number; nil if it must read by itself.
+    /// The changes for a reader at a number; nil if it must read by itself.
     private static func told(
         _ stream: FollowedStream,
         after reader: ChangeBatch,

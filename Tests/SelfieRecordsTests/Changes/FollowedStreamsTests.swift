@@ -65,7 +65,7 @@ struct FollowedStreamsTests {
         )
     }
 
-    /// Who is woken, as the streams that have changed; nil for all of them.
+    /// The streams whose readers are woken; nil for all of them.
     private static func woken(_ taken: [(readers: Set<ChangeListener>, stream: Int?)]) -> [ChangeListener: [Int?]] {
         taken.reduce(into: [:]) { woken, part in
             for reader in part.readers { woken[reader, default: []].append(part.stream) }
@@ -82,7 +82,7 @@ struct FollowedStreamsTests {
         let work = try Self.work(&streams)
         #expect(work.streams.mapValues(\.number) == [1: 10, 2: 20] && work.readers == [ada])
         Self.expectNoWork(&streams)
-        // Another reader need not have it read again, but is told of what the first has got meanwhile.
+        // Another reader needs no new read, but gets what the first has received meanwhile.
         missed = Self.move(bob, to: [2: 20], &streams)
         #expect(missed.isEmpty)
         Self.expectNoWork(&streams)
@@ -112,7 +112,7 @@ struct FollowedStreamsTests {
             woken = streams.note(.user(user))
             #expect(woken.isEmpty)
         }
-        // What nobody follows any more is not read.
+        // Streams without followers are not read.
         _ = streams.note(.stream(1))
         streams.remove(ada)
         Self.expectNoWork(&streams)
@@ -162,7 +162,7 @@ struct FollowedStreamsTests {
         _ = streams.note(.stream(1))
         let work = try Self.work(&streams)
         #expect(work.readers == Set(readers.dropFirst()))
-        // Who has lost something reads by itself first.
+        // A reader who has lost a right reads by itself first.
         let found = Self.found([1: 11], outdated: [readers[3]])
         let woken = Self.woken(streams.take(found, of: work))
         #expect(woken[readers[3]] == [nil, 1] && woken[readers[4]] == [1] && woken[readers[0]] == nil)
@@ -208,7 +208,7 @@ struct FollowedStreamsTests {
         #expect(try woken(Self.found([1: 9], isLost: true)) == [nil])
         #expect(try woken(Self.found([:])) == [nil])
         #expect(try woken(Self.found([1: 10], in: .second)) == [nil])
-        // Who has read by itself since has all that is there.
+        // A reader who has read by itself since has everything.
         let other = try woken(Self.found([1: 10], in: .second)) { ada, streams in
             Self.move(ada, to: [1: 10], in: .second, &streams)
         }

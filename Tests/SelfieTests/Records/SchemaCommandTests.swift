@@ -160,7 +160,7 @@ struct SchemaCommandTests {
         }
     }
 
-    /// What readers are told, up to the last mark.
+    /// The notifications, up to the last mark.
     private static func heard(by service: TestService) async throws -> [String] {
         var payloads: [String] = []
         for await event in service.postgres.listen(to: "selfie_changes") {

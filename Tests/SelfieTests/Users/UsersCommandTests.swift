@@ -208,7 +208,7 @@ struct UsersCommandTests {
             #expect(try await service.send("GET", url).status == 403)
             #expect(try await service.count("SELECT count(*) FROM known_addresses") == 0)
             #expect(try await service.signIn(email: "ada@example.com", password: "the new one").status == 200)
-            // Nothing is asked for nobody.
+            // Without a user, nothing is asked.
             let nobody = try await TerminalProcess.run(
                 ["users", "password", "nobody@example.com"],
                 environment: ["DATABASE_URL": service.databaseURL]

@@ -44,7 +44,7 @@ struct PhotoURLSignerTests {
         #expect(secondsLeft(at: end + 1) == nil)
     }
 
-    /// Made by Python's `hmac`: a URL that was handed out must go on working when the service is renewed.
+    /// Made by Python's `hmac`: an issued URL must keep working after an upgrade.
     @Test("A URL is the one that it always was")
     func known() {
         #expect(

@@ -64,7 +64,7 @@ struct TricklingUploadsSoakTests {
     ) async throws -> Int? {
         try await RawConnection.open(port: service.port) { connection in
             try await connection.sendUploadHead(token: token, "Content-Length: \(byteCount)")
-            // Who is refused may find the connection closed.
+            // A refused client may find the connection closed.
             try? await connection.send(burst)
             try? await connection.trickle(Data(repeating: 0x78, count: trickledBytes), pause: .seconds(1)).value
             connection.finish()

@@ -33,7 +33,7 @@ struct RecordPlannerTests {
         }
     }
 
-    /// Who may change and delete a record that is there, and what others are told.
+    /// Who may change and delete an existing record, and the changes that others get.
     @Test("Without a right to a record, it is 404; with another right, the call is refused")
     func rights() throws {
         var scene = try Scene()

@@ -23,7 +23,7 @@ struct RecordRowsTests {
             (old(reads, 5, since: 3), nothing, true, (9, nil), false),
             (old(reads, 5, since: 3), deletes, true, (9, nil), false),
             (old(nothing, 5, since: nil), reads, true, (9, 9), false),
-            // Those who never saw it.
+            // Streams that never showed it.
             (nil, deletes, true, (nil, nil), false),
             (old(deletes, nil, since: nil), deletes, true, nil, false),
             (old(deletes, nil, since: nil), nothing, true, (nil, nil), true),
