@@ -1,4 +1,4 @@
-# Selfie in a container: `docker build -t selfie .`. docs/deploying.md tells how to run it.
+# Selfie in a container: `docker build -t selfie .`. See docs/deploying.md.
 
 FROM swift:6.2-bookworm AS build
 WORKDIR /build

@@ -221,8 +221,7 @@ let package = Package(
         .target(
             name: "SelfieAccounts",
             dependencies: [
-                "AESCrypt", "Budgets", "CCrypt", "Concurrency", "Encodings", "JSON", "Outages", "Postgres",
-                "RecordSchema", "Secrets",
+                "AESCrypt", "Budgets", "CCrypt", "Concurrency", "Encodings", "JSON", "Outages", "Postgres", "Secrets",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

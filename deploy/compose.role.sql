@@ -1,6 +1,6 @@
--- For compose.yaml: PostgreSQL's image runs this once, when it makes the database. The service's role is no superuser, and
--- owns its database alone. It takes over the password of the superuser, who then has none. So nobody is a superuser but
--- who is in the container: docker compose exec database psql -U postgres
+-- For compose.yaml: PostgreSQL's image runs this once, when it creates the database. The service's role is not a
+-- superuser, and owns only its database. It gets the superuser's password, and the superuser has none afterwards. So a
+-- superuser can connect only inside the container: docker compose exec database psql -U postgres
 \getenv password POSTGRES_PASSWORD
 BEGIN;
 CREATE ROLE selfie LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD :'password';

@@ -23,8 +23,8 @@ import Testing
 
     @Test func aRunIsReadInMilliseconds() throws {
         #expect(
-            try PgbenchOutput.figures(Self.output)
-                == DatabaseFigures(transactionsPerSecond: 10246.123456, averageMilliseconds: 1.561)
+            try PgbenchOutput.measurement(Self.output)
+                == DatabaseMeasurement(transactionsPerSecond: 10246.123456, averageMilliseconds: 1.561)
         )
     }
 
@@ -35,7 +35,7 @@ import Testing
             tps = 9000.5 (including connections establishing)
             tps = 10000.5 (excluding connections establishing)
             """
-        #expect(try PgbenchOutput.figures(output).transactionsPerSecond == 10000.5)
+        #expect(try PgbenchOutput.measurement(output).transactionsPerSecond == 10000.5)
     }
 
     @Test(arguments: [
@@ -52,10 +52,10 @@ import Testing
         ("latency average = 1.561 ms", "latency average = 1.561 s"),
         ("latency average = 1.561 ms\n", ""),
     ])
-    func whatIsMalformedIsNeverTakenForAFigure(_ original: String, _ broken: String) throws {
+    func whatIsMalformedIsNeverTakenForAValue(_ original: String, _ broken: String) throws {
         let output = Self.output.replacing(original, with: broken)
         try #require(output != Self.output)
-        #expect(throws: BenchError.self) { try PgbenchOutput.figures(output) }
+        #expect(throws: BenchError.self) { try PgbenchOutput.measurement(output) }
     }
 
     @Test func theScriptHasTheServicesStatementWithTheTokensDigest() {

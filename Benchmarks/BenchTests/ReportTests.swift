@@ -20,7 +20,7 @@ import Testing
         #expect(ratio.median == 0.9)
     }
 
-    @Test func aFigureWithAGoalIsDividedByNothing() throws {
+    @Test func aRowWithAGoalIsDividedByNothing() throws {
         var results = Self.results(rates: [])
         results.add("kibibytesPerStream", "Memory of an idle stream: KiB", 28)
         let ratios = results.ratios
@@ -28,7 +28,7 @@ import Testing
         #expect(ratios.first { $0.key == "streamToIdleMemoryRatio" }?.values == [])
     }
 
-    @Test func aRatioNeedsBothFiguresOfEachRound() throws {
+    @Test func aRatioNeedsBothRowsOfEachRound() throws {
         var results = Self.results(rates: [(100, 200)])
         results.add("listAt16", "List, 16 connections", Self.load(100))
         let ratio = try #require(results.ratios.first { $0.key == "listToPgbenchAt16Ratio" })
@@ -44,7 +44,7 @@ import Testing
         #expect(results.failures.isEmpty)
         for failureCount in [1, 0, 2] {
             results.add("probes", "Probes", Self.load(1_000, failureCount: failureCount))
-            results.add("upload", "Uploads", TransferFigures(bytesPerSecond: 2e8, failureCount: 2 * failureCount))
+            results.add("upload", "Uploads", TransferMeasurement(bytesPerSecond: 2e8, failureCount: 2 * failureCount))
         }
         #expect(results.failures == ["probes": 3, "upload": 6])
         #expect(results.failureCount == 9)
@@ -53,10 +53,10 @@ import Testing
         #expect(String(decoding: try report.json(), as: UTF8.self).contains("\"failureCount\" : 9"))
     }
 
-    @Test func theTableHasEveryFigureAndTheFileNamesUnits() throws {
+    @Test func theTableHasEveryRowAndTheFileNamesUnits() throws {
         var results = Self.results(rates: [(5000, 10_000), (6000, 10_000)])
-        results.add("event", "Event", TimeFigures([.milliseconds(4), .milliseconds(5), .milliseconds(3)]))
-        results.add("upload", "Uploads", TransferFigures(bytesPerSecond: 258e6, failureCount: 0))
+        results.add("event", "Event", TimeMeasurement([.milliseconds(4), .milliseconds(5), .milliseconds(3)]))
+        results.add("upload", "Uploads", TransferMeasurement(bytesPerSecond: 258e6, failureCount: 0))
         let report = Report(results)
         for line in [
             "| List to pgbench, requests/s, 16 connections | 0.55 | 0.50 to 0.60 | 0.50 or more |",
@@ -69,7 +69,7 @@ import Testing
             #expect(report.markdown.contains(line))
         }
         let file = String(decoding: try report.json(), as: UTF8.self)
-        for figure in results.figures { #expect(file.contains("\"\(figure.key)\"")) }
+        for row in results.rows { #expect(file.contains("\"\(row.key)\"")) }
         #expect(file.contains("\"listAt16RequestsPerSecond\" : 5500"))
         #expect(file.contains("\"uploadMegabytesPerSecond\" : 258"))
     }
@@ -102,13 +102,13 @@ import Testing
             results.add(
                 "pgbenchAt16",
                 "pgbench, 16 connections",
-                DatabaseFigures(transactionsPerSecond: pgbench, averageMilliseconds: 1.5)
+                DatabaseMeasurement(transactionsPerSecond: pgbench, averageMilliseconds: 1.5)
             )
         }
         return results
     }
 
-    private static func load(_ rate: Double, failureCount: Int = 0) -> LoadFigures {
-        LoadFigures(requestsPerSecond: rate, p50Milliseconds: 1, p99Milliseconds: 3, failureCount: failureCount)
+    private static func load(_ rate: Double, failureCount: Int = 0) -> LoadMeasurement {
+        LoadMeasurement(requestsPerSecond: rate, p50Milliseconds: 1, p99Milliseconds: 3, failureCount: failureCount)
     }
 }

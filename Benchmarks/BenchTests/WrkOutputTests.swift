@@ -58,24 +58,24 @@ import Testing
         """
 
     @Test func aRunWithoutFailuresIsReadInMilliseconds() throws {
-        let figures = try WrkOutput.figures(Self.fast)
-        #expect(figures.requestsPerSecond == 5288.11)
-        #expect(abs(figures.p50Milliseconds - 0.87) < 1e-9)
-        #expect(figures.p99Milliseconds == 7.02)
-        #expect(figures.failureCount == 0)
+        let measurement = try WrkOutput.measurement(Self.fast)
+        #expect(measurement.requestsPerSecond == 5288.11)
+        #expect(abs(measurement.p50Milliseconds - 0.87) < 1e-9)
+        #expect(measurement.p99Milliseconds == 7.02)
+        #expect(measurement.failureCount == 0)
     }
 
     @Test func failuresAreCountedAndSecondsRead() throws {
-        let figures = try WrkOutput.figures(Self.slow)
-        #expect(figures.p50Milliseconds == 2060)
-        #expect(figures.p99Milliseconds == 2500)
+        let measurement = try WrkOutput.measurement(Self.slow)
+        #expect(measurement.p50Milliseconds == 2060)
+        #expect(measurement.p99Milliseconds == 2500)
         // Twelve answers, and seven connections.
-        #expect(figures.failureCount == 19)
+        #expect(measurement.failureCount == 19)
     }
 
     @Test func aRunWithoutAnyAnswerIsAFailure() {
-        #expect(throws: BenchError.unreadable(figure: "count of requests", output: Self.idle)) {
-            try WrkOutput.figures(Self.idle)
+        #expect(throws: BenchError.unreadable(value: "count of requests", output: Self.idle)) {
+            try WrkOutput.measurement(Self.idle)
         }
     }
 
@@ -93,10 +93,10 @@ import Testing
         ("Transfer/sec:", "Socket errors: connect 1, read 2, write 0, timeout x\nTransfer/sec:"),
         ("Transfer/sec:", "Socket errors: connect 1, read 2, write 0, broken 1\nTransfer/sec:"),
     ])
-    func whatIsMalformedIsNeverTakenForAFigure(_ original: String, _ broken: String) throws {
+    func whatIsMalformedIsNeverTakenForAValue(_ original: String, _ broken: String) throws {
         let output = Self.fast.replacing(original, with: broken)
         try #require(output != Self.fast)
-        #expect(throws: BenchError.self) { try WrkOutput.figures(output) }
+        #expect(throws: BenchError.self) { try WrkOutput.measurement(output) }
     }
 
     @Test func everyUnitIsUnderstood() {
@@ -116,12 +116,12 @@ import Testing
     }
 
     @Test func everyPartOfAnOutputIsRefusedOrReadAsTheWhole() throws {
-        let whole = try WrkOutput.figures(Self.fast)
+        let whole = try WrkOutput.measurement(Self.fast)
         for length in 0..<Self.fast.count {
-            guard let figures = try? WrkOutput.figures(String(Self.fast.prefix(length))) else { continue }
+            guard let measurement = try? WrkOutput.measurement(String(Self.fast.prefix(length))) else { continue }
             // Only the rate, near the end, may have lost digits.
-            #expect(figures.p50Milliseconds == whole.p50Milliseconds)
-            #expect(figures.p99Milliseconds == whole.p99Milliseconds)
+            #expect(measurement.p50Milliseconds == whole.p50Milliseconds)
+            #expect(measurement.p99Milliseconds == whole.p99Milliseconds)
         }
     }
 }

@@ -8,7 +8,7 @@ struct Run: AsyncParsableCommand {
         abstract: "Measure, and write .bench/results.json and .bench/results.md.",
         discussion: """
             Runs a PostgreSQL, a service and a load generator of its own in a temporary folder, and ends them all. \
-            Other work of the machine changes the figures.
+            Other work of the machine changes the results.
             """
     )
 
@@ -33,10 +33,10 @@ struct Run: AsyncParsableCommand {
         }
         let report = Report(results)
         try report.write(to: Self.outputFolder)
-        say("\n\(report.markdown)\nWrote these figures to .bench/results.md and all of them to .bench/results.json.")
+        say("\n\(report.markdown)\nWrote these results to .bench/results.md and all values to .bench/results.json.")
         if results.failureCount > 0 {
             let failures = results.failures.map { "\($0) \($1)" }.sorted().joined(separator: ", ")
-            say("Failed: some requests were not answered with 2xx, so the figures mean little: \(failures).")
+            say("Failed: some requests were not answered with 2xx, so the results mean little: \(failures).")
             throw ExitCode.failure
         }
         let missing = results.ratios.filter(\.values.isEmpty).map(\.key)

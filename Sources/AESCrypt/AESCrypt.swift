@@ -2,7 +2,7 @@ import Crypto
 import CryptoExtras
 import FoundationEssentials
 
-/// The password transport of AESCrypt, the Objective-C pod and Ruby gem that selfie clients use.
+/// The message format of AESCrypt, an Objective-C pod and Ruby gem, which transports passwords.
 ///
 /// A message travels as `base64(AES-256-CBC(PKCS#7 padding, key = SHA-256(passphrase as UTF-8), IV = 16 zero bytes))`.
 /// Anyone with the app can read such a password, and nothing checks its integrity. TLS protects it on its way.

@@ -28,7 +28,7 @@ package actor EmbeddedPostgres {
     ///   - name: The name of the superuser and of the database, in small letters and underscores.
     ///   - settings: Server settings such as `["max_connections": "200"]`. The socket's folder, its permissions, the
     ///     port and `listen_addresses` are fixed. A running cluster with other settings is restarted.
-    ///   - search: The places to search for PostgreSQL's programs.
+    ///   - search: Where to search for PostgreSQL's programs.
     ///   - temporaryDirectory: Parent of a short folder for the socket. It is used when `directory` can't hold the
     ///     socket: its path is too long, has a comma, or is closed to the server's user. Its sticky bit must be set if
     ///     others can write to it.

@@ -47,7 +47,7 @@ struct PostgresBinaries: Sendable {
             }
             found.append(version)
         }
-        guard let majorVersion, !found.isEmpty else { throw .binariesNotFound(searched: search.places) }
+        guard let majorVersion, !found.isEmpty else { throw .binariesNotFound(searched: search.locations) }
         throw .versionNotFound(needed: majorVersion, found: Array(Set(found)).sorted())
     }
 

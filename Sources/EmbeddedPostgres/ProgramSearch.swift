@@ -2,7 +2,7 @@ import FoundationEssentials
 import Glibc
 import SystemPackage
 
-/// The places to search for PostgreSQL's programs, best first.
+/// The folders in which to search for PostgreSQL's programs, best first.
 package struct ProgramSearch: Sendable {
     /// Folders as in `PATH`, in order.
     ///
@@ -12,8 +12,6 @@ package struct ProgramSearch: Sendable {
     /// Shell patterns of the distributions' folders, one folder per version; the highest version comes first.
     var patterns: [String]
 
-    /// Names the places to search.
-    ///
     /// - Parameters:
     ///   - path: Folders, in order; the programs themselves or `pg_config` may lie there.
     ///   - patterns: Shell patterns that match `bin` folders.
@@ -37,13 +35,13 @@ package struct ProgramSearch: Sendable {
     /// Finds a program that comes with PostgreSQL's own, such as `pgbench`.
     ///
     /// - Parameter name: The program's name.
-    /// - Returns: Its path in the best place that has it, or nil.
+    /// - Returns: Its path in the best folder that has it, or nil.
     package func program(named name: String) -> String? {
         folders.map { $0 + "/" + name }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// All places that were searched, for the error.
-    var places: [String] { path + patterns }
+    /// All folders and patterns that were searched, for the error.
+    var locations: [String] { path + patterns }
 
     /// Folders that hold all the programs.
     var folders: [String] {

@@ -1,6 +1,6 @@
 import Algorithms
 
-/// A word of a protocol, such as a media type or a coding, which is ASCII in any case of letters.
+/// A word of a protocol, such as a media type or a coding: ASCII, compared ignoring case.
 ///
 /// Its bytes are compared. Comparing a `String` normalizes it first, which costs a lot for some texts.
 package struct ProtocolWord: Hashable, Sendable, ExpressibleByStringLiteral {

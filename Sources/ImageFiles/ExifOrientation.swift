@@ -10,9 +10,9 @@ enum ExifOrientation {
     /// The bytes of an entry: tag, type, count, value.
     private static let entryBytes = 12
 
-    /// Whether width and height are exchanged when the photo is shown.
+    /// Whether width and height are exchanged when the image is shown.
     ///
-    /// Damaged metadata is ignored, and is no reason to refuse a photo.
+    /// Damaged metadata is ignored, and is no reason to refuse an image.
     ///
     /// - Parameters:
     ///   - file: The file.

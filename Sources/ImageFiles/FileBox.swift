@@ -36,7 +36,7 @@ struct FileBox {
     /// - Parameters:
     ///   - range: The contents of a box, or of the whole file.
     ///   - file: The file.
-    ///   - body: Takes a box, and returns whether to go on.
+    ///   - body: Takes a box, and returns whether to continue.
     /// - Throws: `NoImage` when a box does not fit into the range, or what the body throws.
     static func forEach(
         in range: Range<Int>,

@@ -11,7 +11,7 @@ struct FileBytes {
 
     /// The most pieces that are read of a file.
     ///
-    /// A GIF with an ICC profile of 500 KiB in front of its first picture takes 2,100, and no other photo so many.
+    /// A GIF with an ICC profile of 500 KiB in front of its first picture takes 2,100, and no other image so many.
     static let maxSteps = 16_384
     /// The most bytes of a piece.
     static let maxPieceBytes = 64 * 1024
@@ -46,7 +46,7 @@ struct FileBytes {
 
     /// Looks for the bytes that end an image.
     ///
-    /// They are the file's last ones, or other bytes follow them, as in a photo that moves. Then all from the offset on is
+    /// They are the file's last ones, or other bytes follow them, as in a moving photo. Then all from the offset on is
     /// read, ``maxPieceBytes`` at a time, until they are found. The window stays as it is.
     ///
     /// - Parameters:

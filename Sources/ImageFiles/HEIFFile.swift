@@ -27,7 +27,7 @@ enum HEIFFile {
 
     /// Checks that no box with pictures ends beyond the file.
     ///
-    /// What follows the boxes may be anything: some cameras put bytes of their own behind a photo.
+    /// What follows the boxes may be anything: some cameras put bytes of their own behind an image.
     private static func checkPixels(_ file: inout FileBytes) async throws {
         var offset = 0
         var isCut = false

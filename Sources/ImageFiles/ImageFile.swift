@@ -9,7 +9,7 @@ package struct ImageFile: Sendable, Equatable {
     /// It reads a few parts of the file only, however long that is. What a file may hold in front of its size is limited:
     /// ``FileBytes/maxSteps``. Only a JPEG or PNG that does not end with its image's end is read through for it.
     ///
-    /// Bytes behind the image's end are allowed, such as the video of a photo that moves. A GIF needs no end: many lack it,
+    /// Bytes behind the image's end are allowed, such as the video of a moving photo. A GIF needs no end: many lack it,
     /// and are shown by all.
     ///
     /// - Parameters:

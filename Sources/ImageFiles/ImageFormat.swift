@@ -1,4 +1,4 @@
-/// The formats of photos that are known.
+/// The image formats that are known.
 ///
 /// The leading bytes decide, never what the client says.
 package enum ImageFormat: String, CaseIterable, Sendable {
@@ -13,7 +13,7 @@ package enum ImageFormat: String, CaseIterable, Sendable {
     /// How many leading bytes are needed: enough for a file type box with its first brands.
     package static let prefixBytes = 64
 
-    /// The media type to serve the photo with.
+    /// The media type to serve the image with.
     package var contentType: String { rawValue }
 
     /// The file name extensions of this format, the usual one first.
@@ -29,14 +29,14 @@ package enum ImageFormat: String, CaseIterable, Sendable {
         }
     }
 
-    /// Recognises the format of a photo.
+    /// Recognises the format of an image.
     ///
     /// Sources: WHATWG MIME Sniffing, section 6.1 "Matching an image type pattern". For HEIC and AVIF: the file type
     /// box of ISO/IEC 14496-12, section 4.3. The brands are of ISO/IEC 23008-12 and of the AVIF specification.
     ///
     /// Nil for anything else.
     ///
-    /// - Parameter bytes: The photo's first `prefixBytes` bytes, or all of a smaller one.
+    /// - Parameter bytes: The file's first `prefixBytes` bytes, or all of a smaller one.
     package init?(leadingBytes bytes: some Collection<UInt8>) {
         let bytes = Array(bytes.prefix(Self.prefixBytes))
         if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {

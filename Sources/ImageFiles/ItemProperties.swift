@@ -12,7 +12,7 @@ struct ItemProperties {
 
     /// The most uses of properties by items that are looked at.
     ///
-    /// A photo of fifty tiles has some two hundred. Without a limit, a file could fill the memory with them.
+    /// An image of fifty tiles has some two hundred. Without a limit, a file could fill the memory with them.
     static let maxUses = 16_384
 
     private var primaryItem: Int?

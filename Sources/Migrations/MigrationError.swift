@@ -15,7 +15,7 @@ package enum MigrationError: Error {
     case edited([Migration])
     /// A version to revert that has no file.
     case missingFile(version: String)
-    /// A step that must not be taken back.
+    /// A step that must not be reverted.
     case protected(Migration)
     /// A version to go back to that the database does not have.
     case notApplied(version: String)
@@ -48,9 +48,9 @@ extension MigrationError: CustomStringConvertible {
             "Edited after they were applied: \(migrations.map(\.fileName).joined(separator: ", ")). "
                 + "Restore them, and put the change into a new migration."
         case .missingFile(let version):
-            "Version \(version) was applied, but its file is missing. It can't be taken back."
+            "Version \(version) was applied, but its file is missing. It can't be reverted."
         case .protected(let migration):
-            "\(migration.fileName) would be taken back, and is protected. Nothing was changed."
+            "\(migration.fileName) would be reverted, and is protected. Nothing was changed."
         case .notApplied(let version): "The database has no version \(version)."
         case .changedMeanwhile: "Another process has changed the database's version meanwhile. Nothing was changed."
         case .invalidName(let name): "\(name) is not a name for a migration. Use letters, digits and underscores."

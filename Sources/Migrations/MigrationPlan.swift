@@ -78,7 +78,7 @@ package struct MigrationPlan: Sendable {
     /// - Parameters:
     ///   - target: How far to go.
     ///   - protected: Versions that must stay.
-    /// - Returns: The migrations to take back.
+    /// - Returns: The migrations to revert.
     /// - Throws: `MigrationError.missingFile` when one of them has no file, `.protected`, or `.notApplied` when the
     ///   database does not have the target's version.
     package func rollback(

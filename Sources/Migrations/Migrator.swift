@@ -7,19 +7,20 @@ package import Postgres
 package struct Migrator: Sendable {
     private let configuration: PostgresConfiguration
     private let migrations: [Migration]
-
-    /// A number that nothing else in the database locks; all versions of this code must lock the same one.
-    private static let advisoryLock = 0x7365_6C66_6965
+    private let lock: Int
 
     /// - Parameters:
     ///   - configuration: The database; its limit on a statement's time is not applied.
     ///   - migrations: The steps, in the order of their versions.
-    package init(configuration: PostgresConfiguration, migrations: [Migration]) {
+    ///   - lock: The number of the advisory lock. It is the same in all versions of a program, and nothing else in the
+    ///     database may lock it.
+    package init(configuration: PostgresConfiguration, migrations: [Migration], lock: Int) {
         var configuration = configuration
         configuration.statementTimeout = nil
         configuration.pool.maxConnections = 1
         self.configuration = configuration
         self.migrations = migrations
+        self.lock = lock
     }
 
     /// Applies every pending step, each in a transaction of its own.
@@ -51,7 +52,7 @@ package struct Migrator: Sendable {
     ///   - protected: Versions that must stay.
     ///   - isConfirmed: Gets the steps, latest first, before anything is changed. The database is not locked while it
     ///     decides.
-    /// - Returns: The steps that were taken back; nil when that was not confirmed.
+    /// - Returns: The steps that were reverted; nil when that was not confirmed.
     /// - Throws: `MigrationError`, or `PostgresError` when the connection breaks.
     package func down(
         _ target: RollbackTarget,
@@ -89,7 +90,7 @@ package struct Migrator: Sendable {
         try await withConnection { connection in
             // A pooler would keep the session, and with it the lock.
             if await connection.isBehindPooler { throw MigrationError.pooler }
-            try await connection.query("SELECT pg_advisory_lock(\(Self.advisoryLock))")
+            try await connection.query("SELECT pg_advisory_lock(\(lock))")
             try await connection.execute(script: Self.bookkeeping)
             return try await body(connection)
         }

@@ -3,11 +3,11 @@ package import LinuxFiles
 package import NIOCore
 package import S3
 
-/// Where photos' bytes are stored, by their photo's `random_id`.
+/// A store of objects by key: a bucket or a folder.
 package protocol ObjectStore: Sendable {
-    /// Learns what must be known before the first client is sent to the store.
+    /// Finds out what signed URLs need, such as the bucket's region, before the first client is redirected to the store.
     ///
-    /// - Throws: `ObjectStoreError`; later refusals teach the same.
+    /// - Throws: `ObjectStoreError`. The store can be used anyway, and finds it out from the first refusal.
     func prepare() async throws(ObjectStoreError)
 
     /// Stores an object whole or not at all.

@@ -93,7 +93,7 @@ package enum FieldType: Sendable, Equatable {
                 "type": "string", "pattern": .string(RecordID.pattern),
                 "description": .string("The id of a record in \(collection)."),
             ]
-        case .photo: ["type": "string", "description": "The `random_id` of a photo of one's own."]
+        case .photo: ["type": "string", "description": "The `random_id` of one of the author's photos."]
         }
     }
 

@@ -46,8 +46,8 @@ package struct RecordData: Sendable {
         }
         var errors: [RecordValidationError] = []
         for (name, member) in members {
-            if name.utf8.contains(0) { errors.append(RecordValidationError(nil, .hasNull)) }
-            errors += member.validationErrors.map { RecordValidationError(name, $0) }
+            if name.utf8.contains(0) { errors.append(RecordValidationError(nil, .unstorable(.hasNull))) }
+            if let error = member.storageError { errors.append(RecordValidationError(name, .unstorable(error))) }
         }
         errors += Self.errors(of: members, in: collection)
         guard errors.isEmpty else { throw InvalidRecord(errors: errors) }

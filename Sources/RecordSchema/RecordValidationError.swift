@@ -1,3 +1,5 @@
+package import JSON
+
 /// Why the data of a record is refused.
 package struct RecordValidationError: Error, Equatable {
     /// The field; nil for the record itself.
@@ -14,18 +16,14 @@ package struct RecordValidationError: Error, Equatable {
 
     /// The rules that data can break.
     package enum Reason: Sendable, Equatable {
-        /// It is no JSON object.
+        /// It is not a JSON object.
         case notAnObject
         /// It has more than ``RecordLimits/maxBytes``.
         case tooManyBytes
         /// It has more than ``RecordLimits/maxDepth`` levels.
         case tooDeep
-        /// A text has U+0000, which PostgreSQL's text can't hold.
-        case hasNull
-        /// A text has more than 30 combining marks in a row.
-        case tooManyMarks
-        /// A number is beyond what 64 bits of floating point hold.
-        case numberOutOfRange
+        /// A value can't be stored.
+        case unstorable(JSONValue.StorageError)
         /// The collection has no such field.
         case unknown
         /// It is required.

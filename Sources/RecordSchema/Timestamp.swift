@@ -34,8 +34,8 @@ package struct Timestamp: Sendable, Equatable {
             ["Z", "+00:00", "-00:00"].contains(where: { Self.has(zone, form: $0) }),
             let date = try? Date.ISO8601FormatStyle().parse(String(decoding: whole + zone, as: UTF8.self))
         else { return nil }
-        let thousandths = (0..<3).reduce(0) { sum, place in
-            sum * 10 + (place < decimals.count ? Int(decimals[decimals.startIndex + place] - UInt8(ascii: "0")) : 0)
+        let thousandths = (0..<3).reduce(0) { sum, digit in
+            sum * 10 + (digit < decimals.count ? Int(decimals[decimals.startIndex + digit] - UInt8(ascii: "0")) : 0)
         }
         milliseconds = Int(date.timeIntervalSince1970) * 1000 + thousandths
     }

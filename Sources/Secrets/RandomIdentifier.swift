@@ -1,11 +1,11 @@
-/// Unguessable names: tokens, photo ids, request ids.
+/// Unguessable names: tokens and ids.
 package enum RandomIdentifier {
     /// 48 of 62 letters carry 285 bits; the contract asks for 41 letters at least.
     static let secretLength = 48
 
     private static let lettersAndDigits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 
-    /// A token or a photo's id: letters and digits only, from the system's cryptographic generator.
+    /// A token or an id: letters and digits only, from the system's cryptographic generator.
     package static func makeSecret() -> String {
         makeSecret(length: secretLength)
     }

@@ -50,7 +50,7 @@ package final class PhotoSweeper: Sendable {
         )
         deletions = OutageReport(
             failing: "deletions wait for the store",
-            over: "deletions go on",
+            over: "deletions work again",
             logger: logger
         )
     }
@@ -77,7 +77,7 @@ package final class PhotoSweeper: Sendable {
             // The end of the service interrupted the call, so the store did not fail.
             if Task.isCancelled { return false }
             if error.isMissingBucket {
-                logger.warning("there is no bucket yet; the first upload makes it")
+                logger.warning("there is no bucket yet; the first upload creates it")
             } else if case .unavailable = error {
                 store.failed("\(error)", kind: error.kind)
             } else {

@@ -71,9 +71,12 @@ struct DevelopmentServer: Service {
             overrides: settings.merging(gallery) { $1 }
         )
         let configuration = try ServiceConfiguration(from: source)
-        for migration in try await Migrator(configuration: configuration.postgres, migrations: migrations).up() {
-            say("Applied \(migration.fileName)")
-        }
+        let migrator = Migrator(
+            configuration: configuration.postgres,
+            migrations: migrations,
+            lock: MigrationLock.number
+        )
+        for migration in try await migrator.up() { say("Applied \(migration.fileName)") }
         try await applySchema(configuration.postgres)
         for warning in source.warnings { logger.warning("\(warning)") }
         // A signal may have come while the database was starting.
@@ -107,8 +110,8 @@ struct DevelopmentServer: Service {
             else {
                 return say(
                     """
-                    \(Self.schemaFile) is not applied, and the service goes on with the schema from before:
-                    \(preview.text)If that is meant, run beside it: selfie schema apply --force \(Self.schemaFile)
+                    \(Self.schemaFile) is not applied, and the service keeps the previous schema:
+                    \(preview.text)To apply it anyway, run in another terminal: selfie schema apply --force \(Self.schemaFile)
                     """
                 )
             }

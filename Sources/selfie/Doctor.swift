@@ -6,7 +6,7 @@ import Synchronization
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check settings, database and bucket, and say how to put right what is wrong.",
+        abstract: "Check settings, database and bucket, and say how to fix what is wrong.",
         discussion: """
             Prints a line for each check. It changes nothing in the database. It puts an object \
             \(InstallationCheck.probePrefix)… into the bucket or folder and deletes it. If the command is killed in \
@@ -14,7 +14,7 @@ struct Doctor: AsyncParsableCommand {
             """
     )
 
-    @Flag(help: "Make the bucket if it is missing, as the first upload would.")
+    @Flag(help: "Create the bucket if it is missing, as the first upload would.")
     var makeBucket = false
 
     @OptionGroup var migrations: MigrationOptions

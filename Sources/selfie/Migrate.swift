@@ -48,7 +48,7 @@ struct Migrate: AsyncParsableCommand {
     }
 
     struct New: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Make an empty migration file.")
+        static let configuration = CommandConfiguration(abstract: "Create an empty migration file.")
 
         @Argument(help: "What the migration does, such as add_phone_to_users.")
         var name: String
@@ -56,7 +56,7 @@ struct Migrate: AsyncParsableCommand {
         @OptionGroup var options: MigrationOptions
 
         func run() async throws {
-            print("Made \(try options.directory.create(name: name, date: Date()))")
+            print("Created \(try options.directory.create(name: name, date: Date()))")
         }
     }
 }
@@ -70,7 +70,8 @@ struct MigrationOptions: ParsableArguments {
     func migrator() async throws -> Migrator {
         Migrator(
             configuration: try ConfigurationSource.ofThisCommand().read { $0.postgres() },
-            migrations: try directory.load()
+            migrations: try directory.load(),
+            lock: MigrationLock.number
         )
     }
 }
@@ -94,7 +95,7 @@ struct MigrationFailure: Error, CustomStringConvertible {
 
     private var remedy: String? {
         switch error {
-        case .unreachable: "Check DATABASE_URL, and whether PostgreSQL runs."
+        case .unreachable: "Check DATABASE_URL, and that PostgreSQL is running."
         case .pooler: "Set DATABASE_URL to the database's own address."
         case .unreadableDirectory: "Run the command in the project's folder, or name the folder with --migrations."
         case .notApplied: "selfie migrate status lists the versions."

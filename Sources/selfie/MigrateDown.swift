@@ -6,23 +6,23 @@ import SelfieOperations
 struct MigrateDown: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "down",
-        abstract: "Take back the last migrations.",
+        abstract: "Revert the last migrations.",
         discussion: """
-            Lists the migrations, and asks first: their down scripts may delete data. Back up the database before. The \
-            tables users and photos stay as railsauth made them, unless --including-railsauth is given.
+            Lists the migrations, and asks for confirmation: their down scripts may delete data. Back up the database \
+            first. The tables users and photos stay as railsauth created them, unless --including-railsauth is given.
             """
     )
 
-    @Argument(help: "How many migrations to take back. (default: 1)")
+    @Argument(help: "How many migrations to revert. (default: 1)")
     var count: Int?
 
-    @Option(name: .customLong("to"), help: "Take back all migrations after this version.")
+    @Option(name: .customLong("to"), help: "Revert all migrations after this version.")
     var version: String?
 
     @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
-    @Flag(help: "Also take back the three migrations of railsauth, with all users and photos.")
+    @Flag(help: "Also revert the three migrations of railsauth, with all users and photos.")
     var includingRailsauth = false
 
     @OptionGroup var options: MigrationOptions
@@ -43,17 +43,17 @@ struct MigrateDown: AsyncParsableCommand {
         ) { steps in
             StandardError.write(
                 """
-                These migrations will be taken back. Their down scripts may delete data.
+                These migrations will be reverted. Their down scripts may delete data.
                 \(steps.map { "  \($0.fileName)\n" }.joined())
                 """
             )
-            return yes || Confirmation.ask("Take back \(counted(steps.count, "migration"))?")
+            return yes || Confirmation.ask("Revert \(counted(steps.count, "migration"))?")
         }
         guard let steps else {
             StandardError.write("Nothing was changed.\n")
             throw ExitCode.failure
         }
-        for migration in steps { print("Took back \(migration.fileName)") }
+        for migration in steps { print("Reverted \(migration.fileName)") }
         if steps.isEmpty { print("No migration is applied\(version.map { " after \($0)" } ?? "").") }
     }
 }

@@ -10,9 +10,9 @@ struct Reconcile: AsyncParsableCommand {
         abstract: "Compare the photos in the database with the objects in the bucket or folder, and repair.",
         discussion: """
             Deletes objects that belong to no photo, and the rows of photos without an object. With --versions, it also \
-            deletes old versions of deleted photos. It also removes what uploads left unfinished, such as when the store was \
-            killed: what is older than --older-than, and never younger than 80 seconds. The service may run meanwhile: \
-            present uploads and deletions are left alone. The exit status is 0 when no difference is left.
+            deletes old versions of deleted photos. It also removes unfinished uploads that are older than --older-than, \
+            and at least 80 seconds old. The service may keep running: uploads and deletions in progress are not \
+            touched. The exit status is 0 when no difference is left.
             """
     )
 
@@ -57,7 +57,7 @@ struct Reconcile: AsyncParsableCommand {
         bar.clear()
         print(ReconciliationTable.text(result.report, installation: configuration.installation))
         if let failure = result.failure { throw failure }
-        if olderThan.seconds > 0 { StandardError.write("What is younger than \(olderThan) was left alone.\n") }
+        if olderThan.seconds > 0 { StandardError.write("Differences younger than \(olderThan) were ignored.\n") }
         if !result.report.isClean { throw ExitCode.failure }
     }
 }

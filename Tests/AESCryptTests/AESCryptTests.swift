@@ -103,7 +103,7 @@ struct AESCryptTests {
         }
     }
 
-    @Test("Random changes of a ciphertext's text never crash, and what is taken was whole blocks", arguments: 0..<8)
+    @Test("Random changes of a ciphertext's text never crash, and accepted ones are whole blocks", arguments: 0..<8)
     func mutations(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let alphabet = Array("ABCxyz019+/= \r\n\t-_\u{0}ü".utf8)

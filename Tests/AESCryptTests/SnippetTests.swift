@@ -42,7 +42,7 @@ struct SnippetTests {
         #expect(Set(Self.vectors.map { $0.password.utf8.count }).isSuperset(of: [0, 15, 16, 72]))
     }
 
-    @Test("The service reads what the page tells", arguments: vectors)
+    @Test("The service decrypts what the page's code encrypts", arguments: vectors)
     func service(vector: Vector) throws {
         let cipher = AESCrypt(passphrase: vector.apiPassword)
         #expect(try cipher.decrypt(vector.encrypted) == Array(vector.password.utf8))

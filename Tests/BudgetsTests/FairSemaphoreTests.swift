@@ -18,7 +18,7 @@ struct FairSemaphoreTests {
         return state
     }
 
-    /// Who gets the permit, one after another.
+    /// The order in which callers get the permit.
     private func order(_ state: consuming FairQueue<Int>) -> [Int] {
         var order: [Int] = []
         while let next = state.leave() { order.append(next) }
@@ -33,7 +33,7 @@ struct FairSemaphoreTests {
         #expect(order(state) == [1, 4, 3, 6, 2, 5])
     }
 
-    @Test("Who comes late to a group that waits has its next turn but one")
+    @Test("A caller who joins a waiting group gets the group's turn after the next")
     func late() {
         let state = state([(0, "x", "x"), (1, "a", "1"), (2, "a", "1"), (3, "a", "1"), (4, "c", "1")])
         #expect(order(state) == [1, 4, 2, 3])
@@ -51,7 +51,7 @@ struct FairSemaphoreTests {
         #expect(enter(6, "a", "4") == .refused(Self.caller))
         for waiter in 6..<9 { #expect(enter(waiter, "b\(waiter)", "1") == .waits) }
         #expect(enter(9, "b6", "1") == .refused(Self.everyone), "it has a waiter already")
-        // Who begins a line takes the room of the end of the longest.
+        // A caller that starts a queue displaces the last of the longest.
         #expect(enter(9, "c", "1") == .displaces(3, Self.caller))
         for (waiter, displaced) in [(10, 2), (11, 5), (12, 4)] {
             #expect(enter(waiter, "d\(waiter)", "1") == .displaces(displaced, Self.caller))
@@ -62,7 +62,7 @@ struct FairSemaphoreTests {
         #expect(enter(13, "e", "1") == .waits)
     }
 
-    @Test("Who gives up is passed over, and leaves room")
+    @Test("A caller who gives up is skipped, and frees its place")
     func giveUp() {
         var state = state([(0, "x", "x"), (1, "a", "1"), (2, "a", "2"), (3, "b", "1")])
         let caller = FairSemaphore.Caller(group: "a", member: "1")
@@ -77,7 +77,7 @@ struct FairSemaphoreTests {
         #expect(order(state) == [2])
     }
 
-    /// In any order of events: no more permits than there are, nobody forgotten, nobody twice.
+    /// In any order of events: no more permits than there are, no caller forgotten or served twice.
     @Test("Whatever happens, everybody who waits gets one permit, or is displaced", arguments: 0..<20)
     func model(seed: UInt64) {
         var random = SplitMix64(seed: seed)
@@ -124,7 +124,7 @@ struct FairSemaphoreTests {
         #expect(waiting.isEmpty)
     }
 
-    @Test("A dropped permit goes to a caller who waits, and not to one who was cancelled")
+    @Test("A dropped permit goes to a waiting caller, and not to a cancelled one")
     func permits() async throws {
         let semaphore = FairSemaphore("X", limits: Self.limits)
         let caller = FairSemaphore.Caller(group: "a", member: "1")
@@ -150,7 +150,7 @@ struct FairSemaphoreTests {
         withExtendedLifetime(second) {}
     }
 
-    @Test("A caller for whom there is no room is refused beforehand")
+    @Test("A caller is refused before it waits if the queue is full")
     func room() async throws {
         let semaphore = FairSemaphore(
             "X",

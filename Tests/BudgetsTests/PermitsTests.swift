@@ -57,17 +57,17 @@ struct PermitsTests {
         withExtendedLifetime(acquired) {}
     }
 
-    @Test("Whoever takes all they can leaves as much for others")
+    @Test("A holder with all permits it may have leaves as many for others")
     func thresholds() throws {
         let permits = permits(100, perHolder: 99)
         let acquired = (1...8).map { permits.none(for: $0) }
         for permit in acquired { while (try? permit.grow(by: 1)) != nil {} }
-        // Others at once leave some for each who comes.
+        // Parallel holders leave some for each new one.
         #expect(acquired.map(\.count) == [50, 25, 13, 6, 3, 2, 1, 0])
         #expect(permits.inUse == 100)
     }
 
-    @Test("With a factor, a holder may have so many times what is left")
+    @Test("With a factor, a holder may have that many times the free permits")
     func thresholdFactor() throws {
         let permits = permits(100, perHolder: 99, thresholdFactor: 3)
         let acquired = [permits.none(for: 1), permits.none(for: 2)]
@@ -75,7 +75,7 @@ struct PermitsTests {
         #expect(acquired.map(\.count) == [75, 19])
     }
 
-    @Test("A permit becomes larger or smaller, and stays as it is when there is no room")
+    @Test("A permit becomes larger or smaller, and stays as it is if too few are free")
     func resize() throws {
         let permits = permits(100, perHolder: 80)
         let permit = permits.none(for: 1)

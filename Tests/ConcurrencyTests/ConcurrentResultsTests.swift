@@ -54,7 +54,7 @@ struct ConcurrentResultsTests {
     }
 
     @Test(
-        "The first failure, of a task or of who takes results, cancels the others and comes out",
+        "The first failure, of a task or of the consumer, cancels the other tasks and is thrown",
         arguments: [true, false]
     )
     func failure(isOfTask: Bool) async throws {

@@ -13,7 +13,7 @@ package struct ScriptedServer: Sendable {
         case send(String)
         /// Reads the whole request, then sends what this makes of it.
         case answer(@Sendable (Request) -> String)
-        /// Sends this after the request's head, with the body still on its way, and goes on reading.
+        /// Sends this after the request's head, with the body still on its way, and keeps reading.
         case sendEarly(String)
         /// Sends the first text after the request's head, and the second after a pause, with the body still on its way.
         case sendEarlyInTwo(String, pause: Duration, String)

@@ -22,7 +22,8 @@ package struct OwnCluster: Sendable {
         do {
             let cluster = OwnCluster(url: try await server.start(), server: server, folder: folder)
             let configuration = try PostgresConfiguration(url: cluster.url)
-            _ = try await Migrator(configuration: configuration, migrations: try TestCluster.migrations()).up()
+            let migrations = try TestCluster.migrations()
+            _ = try await Migrator(configuration: configuration, migrations: migrations, lock: 1).up()
             result = .success(try await body(cluster))
             cluster.resume()
         } catch {

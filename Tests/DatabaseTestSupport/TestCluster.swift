@@ -64,7 +64,7 @@ package actor TestCluster {
         try await server.administer("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(name)'")
         try await server.administer("CREATE DATABASE \(copy) TEMPLATE \(name)")
         try await server.administer("ALTER DATABASE \(name) ALLOW_CONNECTIONS true")
-        // Nobody has used the first copy, so another one of it is the same.
+        // The first copy is unused, so another copy of it is the same.
         return try await withDatabase(template: copy) { url in
             try await server.administer("DROP DATABASE \(copy)")
             return try await body(url)
@@ -126,7 +126,7 @@ package actor TestCluster {
         let server = Server(url: url, client: PostgresClient(configuration: configuration))
         try await server.administer("CREATE DATABASE selfie_template")
         let template = try PostgresConfiguration.patient(url: url.replacingDatabase(with: "selfie_template"))
-        _ = try await Migrator(configuration: template, migrations: try migrations()).up()
+        _ = try await Migrator(configuration: template, migrations: try migrations(), lock: 1).up()
         return server
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import EmbeddedPostgres
 
-@Suite("The place of a cluster", .timeLimit(.minutes(3)))
+@Suite("The location of a cluster", .timeLimit(.minutes(3)))
 struct ClusterLocationTests {
     @Test("A socket's path of 107 bytes is taken, one of 108 is not")
     func socketPathLimit() {

@@ -23,7 +23,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("A killed server's last session is waited for, though not for ever")
+    @Test("A start waits for a killed server's last session, but not forever")
     func lingeringSession() async throws {
         try await TestFolder.useWithData { folder in
             let url = try await folder.handle().start()
@@ -31,7 +31,7 @@ struct RecoveryTests {
             let find = "select min(pid) from pg_stat_activity where query = 'select pg_sleep(601)'"
             try await poll("the session is open") { try await !query(url, find).isEmpty }
             let backend = try #require(pid_t(try await query(url, find)))
-            // Stopped, it cannot notice that its server is gone.
+            // Stopped, it cannot notice that its server has ended.
             Foundation.kill(backend, SIGSTOP)
             defer { Foundation.kill(backend, SIGKILL) }
             try await kill(folder.postmaster())
@@ -103,7 +103,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("A server that was killed and whose parent takes no note of it does not keep the next from starting")
+    @Test("A killed server that its parent has not reaped does not prevent the next start")
     func zombie() async throws {
         try await TestFolder.useWithData { folder in
             let handle = folder.handle()

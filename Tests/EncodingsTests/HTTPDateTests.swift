@@ -34,7 +34,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "What is no date is none",
+        "Other texts are not dates",
         arguments: [
             "", "0", "784111777", "1994-11-06T08:49:37Z", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
             "Sun, 31 Feb 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 32 Oct 1994 08:49:37 GMT",

@@ -1,7 +1,7 @@
 import Multipart
 
 extension FuzzTarget {
-    /// A body comes to the same however it is cut, and to no more bytes than it has.
+    /// A body gives the same result however it is cut, and no more bytes than it has.
     ///
     /// The first byte decides on the cuts and on the boundary.
     static func readMultipart(_ bytes: [UInt8]) throws {

@@ -13,7 +13,7 @@ struct SeedTests {
         }
     }
 
-    @Test("Every input that is kept is read or refused as it must be", arguments: FuzzTarget.allCases)
+    @Test("Every stored input is accepted or refused as required", arguments: FuzzTarget.allCases)
     func kept(target: FuzzTarget) async throws {
         let seeds = try Self.seeds(of: target)
         #expect(seeds.count >= 3)
@@ -41,7 +41,7 @@ struct SeedTests {
 }
 
 extension [UInt8] {
-    /// Removes, repeats, flips or inserts some bytes, or goes on with those of another input.
+    /// Removes, repeats, flips or inserts some bytes, or continues with those of another input.
     fileprivate mutating func change(from others: [[UInt8]], using random: inout SplitMix64) {
         let start = Int.random(in: 0...count, using: &random)
         let end = Int.random(in: start...Swift.min(start + 8, count), using: &random)

@@ -78,7 +78,7 @@ struct ConnectionClockTests {
         #expect(!connection.isOpen)
     }
 
-    @Test("A body that nobody answers for is closed 12 s after it failed")
+    @Test("A failed body that is not answered is closed after 12 s")
     func unansweredBody() throws {
         let connection = try EmbeddedConnection()
         connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
@@ -135,7 +135,7 @@ struct ConnectionClockTests {
         #expect(connection.failure == nil && connection.isOpen)
     }
 
-    @Test("A body that brings 3 KiB every 12 s goes on")
+    @Test("A body that brings 3 KiB every 12 s is not closed")
     func steadyBody() throws {
         let connection = try EmbeddedConnection()
         connection.receive("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(4 * 3 * 1024)\r\n\r\n")
@@ -150,7 +150,7 @@ struct ConnectionClockTests {
         #expect(connection.isOpen && !connection.isOutputClosed)
     }
 
-    @Test("Nobody is slow while the server does not read")
+    @Test("A client is not slow while the server does not read")
     func busyServer() throws {
         let connection = try EmbeddedConnection()
         connection.isServerReading = false
@@ -242,7 +242,7 @@ struct ConnectionClockTests {
     }
 
     @Test(
-        "A request that nobody has answered after 27 s is answered 503 before 30 are over, by its own id",
+        "A request without an answer after 27 s gets 503 before 30 s, with its own id",
         arguments: [nil, "an-id-of-the-client"]
     )
     func timeOut(id: String?) throws {
@@ -266,12 +266,12 @@ struct ConnectionClockTests {
         let lines = connection.log.entries.filter { $0.contains("answered 503") }
         #expect(lines.count == 1 && lines.allSatisfy { $0.contains("method=POST") && $0.contains(requestID) })
 
-        // What its handler does now reaches nobody.
+        // What its handler does now has no effect.
         #expect(connection.isOutputClosed)
         connection.answer(body: "too late")
         #expect(throws: ChannelError.outputClosed) { try connection.sendFile() }
         #expect(try connection.taken().isEmpty)
-        // The client may read the answer first, then nobody works for it any longer.
+        // The client may read the answer first; then its handler is cancelled.
         #expect(!connection.isAbandoned)
         connection.wait(3)
         #expect(connection.isOpen)

@@ -28,7 +28,7 @@ struct ConnectionHandlerTests {
         #expect(connection.isOpen && !connection.isOutputClosed)
     }
 
-    @Test("Leave to send a body is given once, and not to who sends without")
+    @Test("100 Continue is sent once, and not to a client that sends without it")
     func leave() throws {
         let head = "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
         let patient = try EmbeddedConnection()
@@ -98,7 +98,7 @@ struct ConnectionHandlerTests {
         }
     }
 
-    @Test("What is not HTTP in a body fails the body, and behind a whole request, ends the connection with its answer")
+    @Test("Malformed bytes fail the body they are in; after a whole request, its answer ends the connection")
     func garbage() throws {
         let reading = try EmbeddedConnection()
         reading.receive("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n")
@@ -189,7 +189,7 @@ struct ConnectionHandlerTests {
         }
         let answers = try connection.taken()
         #expect(answers.split(separator: "HTTP/1.1 200 ").count == 20)
-        // After that it goes on as before.
+        // After that it continues as before.
         connection.receive(Self.get)
         #expect(heads(try connection.parts()) == 1)
     }
@@ -245,7 +245,7 @@ struct ConnectionHandlerTests {
         #expect(try connection.taken().split(separator: "HTTP/1.1 200 ").count == 20)
     }
 
-    @Test("A client that closes its side behind what nobody reads any more is let go with the last answer")
+    @Test("A client that closes its side after ignored bytes is disconnected with the last answer")
     func endBehindWhatIsDropped() throws {
         let connection = try EmbeddedConnection()
         connection.receive(String(repeating: Self.get, count: 20))
@@ -258,7 +258,7 @@ struct ConnectionHandlerTests {
         #expect(!connection.isOpen)
     }
 
-    @Test("What is no HTTP behind a request may come in any number of pieces", arguments: [1, 3])
+    @Test("Malformed bytes after a request may arrive in any number of pieces", arguments: [1, 3])
     func garbageInPieces(pieceCount: Int) throws {
         let connection = try EmbeddedConnection()
         connection.receive(Self.get + "no http\r\n\r\n")
@@ -301,7 +301,7 @@ struct ConnectionHandlerTests {
         #expect(try connection.taken().hasSuffix("hello"))
     }
 
-    @Test("A head that tells its body's length waits for the first bytes, and one that does not leaves at once")
+    @Test("A head with its body's length waits for the first bytes; one without is sent at once")
     func heads() throws {
         let photo = try EmbeddedConnection()
         photo.receive(Self.get)

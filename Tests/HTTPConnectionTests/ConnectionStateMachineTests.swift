@@ -86,7 +86,7 @@ struct ConnectionStateMachineTests {
         #expect(machine.responseEnd(now: start) == .linger)
     }
 
-    @Test("Leave to send a body is given once, and only to who waits for it")
+    @Test("100 Continue is sent once, and only to a client that waits for it")
     mutating func expectations() {
         machine.requestHead(isKeepAlive: true, expectsContinue: true, isSafe: true, now: start)
         #expect(machine.takesContinue() == true)
@@ -115,7 +115,7 @@ struct ConnectionStateMachineTests {
     }
 }
 
-@Suite("A connection at shutdown, and with what is not HTTP")
+@Suite("A connection at shutdown, and with malformed bytes")
 struct ConnectionEndTests {
     private let start = NIODeadline.uptimeNanoseconds(1_000_000_000)
 
@@ -193,7 +193,7 @@ struct ConnectionEndTests {
     }
 
     @Test(
-        "What is not HTTP is answered, fails the body that it stands in, or is dropped behind requests that are whole",
+        "Malformed bytes are answered, fail the body they are in, or are dropped after whole requests",
         arguments: [
             (Stage.idle, ConnectionStateMachine.ParserErrorAction.refuse),
             (.readingHeader, .refuse), (.readingBody, .failBody),

@@ -81,14 +81,14 @@ extension ConnectionTimeTests {
         #expect(tick(.seconds(23) + .seconds(27)) == .timeOut)
     }
 
-    @Test("Who waits for leave to send a body is not slow; the server is")
+    @Test("A client that waits for 100 Continue is not slow; the server is")
     mutating func waitingForLeave() {
         machine.requestHead(isKeepAlive: true, expectsContinue: true, isSafe: true, now: start)
         #expect(tick(TimeAmount.seconds(27) - justBefore) == .none)
         #expect(tick(.seconds(27)) == .timeOut)
     }
 
-    @Test("Who gets leave late has the whole time for an answer from the last byte on", arguments: [false, true])
+    @Test("After a late 100 Continue, the time for an answer counts from the last byte", arguments: [false, true])
     mutating func lateLeave(sendsWithout: Bool) {
         machine.requestHead(isKeepAlive: true, expectsContinue: true, isSafe: true, now: start)
         #expect(tick(.seconds(20)) == .none)

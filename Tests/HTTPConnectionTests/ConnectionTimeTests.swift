@@ -105,7 +105,7 @@ struct ConnectionTimeTests {
         #expect(tick(TimeAmount.seconds(12)) == .failBody)
     }
 
-    @Test("A body that brings just enough within each window goes on")
+    @Test("A body that brings just enough within each window is not closed")
     mutating func steadyBody() {
         beginBody()
         for window in 1...4 {
@@ -114,7 +114,7 @@ struct ConnectionTimeTests {
         }
     }
 
-    @Test("A body that was failed and that nobody answers for is closed a window later")
+    @Test("A failed body that is not answered is closed a window later")
     mutating func failedBody() {
         beginBody()
         #expect(tick(TimeAmount.seconds(12)) == .failBody)
@@ -223,7 +223,7 @@ struct ConnectionTimeTests {
         #expect(machine.phase == .idle(since: start))
     }
 
-    @Test("The limits are those that are documented, and a slow client is gone within 30 seconds")
+    @Test("The limits are those that are documented, and a slow client is disconnected within 30 seconds")
     func limitsAsTheyAre() {
         #expect(limits.maxHeaderBytes == 16_384 && limits.maxHeaderFields == 100)
         #expect(limits.idleTimeout == .seconds(60) && limits.headerTimeout == .seconds(20))

@@ -12,7 +12,7 @@ struct RequestIdentifierTests {
     }
 
     @Test(
-        "A client's own id is kept if it is short and plain",
+        "A client's own id is used if it is short and plain",
         arguments: ["a", "A-Z-09", "0f8fad5b-d9cb-469f-a165-70867728950e", String(repeating: "x", count: 255)]
     )
     func kept(value: String) throws {

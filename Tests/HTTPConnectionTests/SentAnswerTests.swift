@@ -23,7 +23,7 @@ struct SentAnswerTests {
         #expect(connection.waitUntilSent().isDone, "the answer has ended")
     }
 
-    @Test("It is told once all that was written is taken, and the answer goes on after that", arguments: [nil, 10])
+    @Test("It is notified once all written bytes are sent, and the answer continues after that", arguments: [nil, 10])
     func taken(length: Int?) throws {
         let connection = try EmbeddedConnection()
         connection.receive(Self.get)

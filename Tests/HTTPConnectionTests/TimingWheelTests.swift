@@ -50,7 +50,7 @@ struct TimingWheelTests {
         }
     }
 
-    @Test("What is removed is checked no more, and the wheel rests until another comes")
+    @Test("A removed entry is not checked again, and the wheel rests until another is added")
     func removal() {
         let wheel = wheel()
         let owners = add(3, to: wheel)

@@ -36,7 +36,7 @@ struct ImageFileTests {
     }
 
     @Test(
-        "Photos of all formats have the size that their names tell, turned where a camera was",
+        "Photos of all formats have the size in their names, rotated where the camera was",
         arguments: samples.keys
     )
     func sizes(name: String) async throws {
@@ -78,7 +78,7 @@ struct ImageFileTests {
         #expect(results[first...].allSatisfy { $0 == image })
     }
 
-    @Test("A long photo is read in a few places only")
+    @Test("A long photo is read at a few offsets only")
     func readsLittle() async throws {
         // Cameras put megabytes of metadata in front of the frame.
         var photo = try Self.sample("baseline-31x17.jpg")

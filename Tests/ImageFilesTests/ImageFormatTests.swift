@@ -39,7 +39,7 @@ struct ImageFormatTests {
         Sample(.avif, brands: ["mif1", "miaf", "avif"]),
     ]
 
-    @Test("Each format is told by its first bytes, whatever follows", arguments: samples)
+    @Test("Each format is recognised by its first bytes, whatever follows", arguments: samples)
     func known(sample: Sample) {
         #expect(ImageFormat(leadingBytes: sample.magic) == sample.format)
         #expect(ImageFormat(leadingBytes: sample.magic + [UInt8](repeating: 0, count: 200)) == sample.format)

@@ -10,7 +10,7 @@ struct JSONElementsTests {
     }
 
     @Test(
-        "They are found, however the text comes, and what is no array has none",
+        "They are found, however the text is chunked, and other values have none",
         arguments: [
             ("[]", []), (" [ \n\t] ", []), ("[1]", ["1"]),
             (#"[{"a":[1,2]}, "x,]\"," ]"#, [#"{"a":[1,2]}"#, #" "x,]\"," "#]),

@@ -25,7 +25,7 @@ struct JSONMarkTests {
         _ = try JSONValue.parse(#"["\#(Self.marks(31))"]"#.utf8)
     }
 
-    @Test("What was stored before is read, with a mark that nobody sees after every thirty")
+    @Test("Texts stored before are read, with an invisible mark after every thirty")
     func stored() throws {
         let text = #"{"\#(Self.marks(61))":"a\#(Self.marks(31))"}"#
         guard case .object(let members) = try JSONValue.parse(stored: text.utf8),

@@ -34,7 +34,7 @@ struct MigrationPlanTests {
         #expect(try plan.rollback(to: .last(5)).isEmpty)
     }
 
-    @Test("What was applied is not pending, whatever the order of the database's answer")
+    @Test("Applied migrations are not pending, whatever the order of the database's answer")
     func applied() throws {
         let plan = plan([("2", "sum of m2"), ("1", "sum of m1")])
         #expect(states(plan) == ["1 m1 applied", "2 m2 applied", "3 m3 pending"])
@@ -57,7 +57,7 @@ struct MigrationPlanTests {
         #expect(try plan.rollback(to: .last(1)).map(\.name) == ["m3"])
     }
 
-    @Test("A file that was edited after it was applied stops the plan, and can be taken back")
+    @Test("A file that was edited after it was applied stops the plan, and can be reverted")
     func edited() throws {
         let plan = plan([("1", "another sum"), ("2", "sum of m2")])
         #expect(states(plan) == ["1 m1 edited", "2 m2 applied", "3 m3 pending"])
@@ -70,7 +70,7 @@ struct MigrationPlanTests {
         #expect(try plan.rollback(to: .last(2)).map(\.name) == ["m2", "m1"])
     }
 
-    @Test("A version without a file is shown, does not stop what is pending, and can't be taken back")
+    @Test("A version without a file is shown, does not stop what is pending, and can't be reverted")
     func missing() throws {
         let plan = plan([("1", "sum of m1"), ("9", nil)])
         #expect(states(plan) == ["1 m1 applied", "2 m2 pending", "3 m3 pending", "9 - no file"])

@@ -21,7 +21,7 @@ struct MigratorTests {
     }
 
     private func migrator(_ url: String, _ migrations: [Migration]) throws -> Migrator {
-        Migrator(configuration: try .patient(url: url), migrations: migrations)
+        Migrator(configuration: try .patient(url: url), migrations: migrations, lock: 1)
     }
 
     private func tables(_ url: String) async throws -> [String] {
@@ -83,7 +83,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("A step whose way down fails stays applied, and those after it are gone")
+    @Test("A step whose down script fails stays applied, and later ones are reverted")
     func failureDown() async throws {
         try await TestCluster.withEmptyDatabase { url in
             var steps = try Self.steps()
@@ -95,7 +95,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("Nothing is taken back before it is confirmed, and only the steps that were confirmed")
+    @Test("Nothing is reverted before it is confirmed, and only the steps that were confirmed")
     func confirmation() async throws {
         try await TestCluster.withEmptyDatabase { url in
             let steps = try Self.steps()
@@ -204,7 +204,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("A database that can't be reached is told as such")
+    @Test("An unreachable database is reported as such")
     func unreachable() async throws {
         let migrator = try migrator("postgresql://nobody@127.0.0.1:1/none", [])
         await #expect {
@@ -230,7 +230,7 @@ struct MigratorTests {
         }
     }
 
-    @Test("Each of the project's own steps can be taken back and applied again")
+    @Test("Each of the project's own steps can be reverted and applied again")
     func ownMigrationsOneByOne() async throws {
         try await TestCluster.withEmptyDatabase { url in
             let migrations = try TestCluster.migrations()
@@ -251,7 +251,7 @@ struct MigratorTests {
     func pooler() async throws {
         try await TestCluster.withEmptyDatabase { url in
             try await Pgbouncer.with(url, sessions: 1) { pooled in
-                let migrator = Migrator(configuration: try PostgresConfiguration(url: pooled), migrations: [])
+                let migrator = Migrator(configuration: try PostgresConfiguration(url: pooled), migrations: [], lock: 1)
                 let error = await #expect(throws: MigrationError.self) { _ = try await migrator.up() }
                 guard case .pooler = error else {
                     Issue.record("\(String(describing: error))")

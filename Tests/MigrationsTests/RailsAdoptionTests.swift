@@ -15,7 +15,7 @@ struct RailsAdoptionTests {
     }
 
     private func migrator(_ url: String) throws -> Migrator {
-        Migrator(configuration: try .patient(url: url), migrations: try TestCluster.migrations())
+        Migrator(configuration: try .patient(url: url), migrations: try TestCluster.migrations(), lock: 1)
     }
 
     @Test("Only what Rails did not apply is applied, and the tables end as on a new database")
@@ -34,7 +34,7 @@ struct RailsAdoptionTests {
         }
     }
 
-    @Test("Tokens become digests and leave the users; everything else is kept")
+    @Test("Tokens become digests and are removed from users; everything else stays")
     func rows() async throws {
         try await withRailsDatabase { url in
             let before = try await Self.users(url)
@@ -139,7 +139,7 @@ struct RailsAdoptionTests {
         }
     }
 
-    @Test("All validationErrors come at once")
+    @Test("All problems are reported at once")
     func allErrors() async throws {
         try await withRailsDatabase { url in
             try await RailsDatabase.run(

@@ -10,7 +10,7 @@ struct UpgradeTests {
     private static let migrations = (try? TestCluster.migrations()) ?? []
     /// The last version of each day.
     ///
-    /// Nobody has one in between, and other tests take each step alone.
+    /// No installation has one in between, and other tests take each step alone.
     private static let versions = Dictionary(grouping: migrations.map(\.version)) { $0.prefix(8) }
         .values.compactMap { $0.max() }.sorted()
 
@@ -19,7 +19,7 @@ struct UpgradeTests {
         #expect(Self.versions.count >= 7 && Self.versions.last == Self.migrations.last?.version)
     }
 
-    @Test("From every version up, every row is kept, and the tables end as on a new database", arguments: versions)
+    @Test("From every version up, every row stays, and the tables end as on a new database", arguments: versions)
     func up(version: String) async throws {
         try await TestCluster.withEmptyDatabase { url in
             _ = try await Self.migrator(url, upTo: version).up()
@@ -44,7 +44,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test("Down to every version, what it knows is kept, and up again too; only pending photos go", arguments: versions)
+    @Test("Down to every version and up again, its rows stay; only pending photos are removed", arguments: versions)
     func down(version: String) async throws {
         try await TestCluster.withEmptyDatabase { url in
             _ = try await Self.migrator(url).up()
@@ -75,7 +75,7 @@ struct UpgradeTests {
         }
     }
 
-    @Test("A database with tables that were never released is refused, and told the way back")
+    @Test("A database with unreleased tables is refused, with the command that reverts them")
     func unreleased() async throws {
         try await TestCluster.withEmptyDatabase { url in
             _ = try await Self.migrator(url, upTo: "20261127").up()
@@ -95,10 +95,14 @@ struct UpgradeTests {
     }
 
     private static func migrator(_ url: String, upTo version: String = "9") throws -> Migrator {
-        Migrator(configuration: try .patient(url: url), migrations: migrations.filter { $0.version <= version })
+        Migrator(
+            configuration: try .patient(url: url),
+            migrations: migrations.filter { $0.version <= version },
+            lock: 1
+        )
     }
 
-    /// Photos of the version before their objects had names stop an upgrade, until each is told its object.
+    /// Photos without the names of their objects stop an upgrade, until each has one.
     private static func nameObjects(_ url: String) async throws {
         await #expect {
             _ = try await migrator(url).up()
@@ -164,7 +168,7 @@ struct UpgradeTests {
     }
 }
 
-/// All rows of all tables but those that tell of migrations.
+/// All rows of all tables except those about migrations.
 private struct Contents {
     let columns: [String: Set<String>]
     let tables: [String: [[String: String]]]

@@ -94,7 +94,7 @@ struct MultipartLimitsTests {
         }
     }
 
-    @Test("have these values unless told otherwise")
+    @Test("have these values by default")
     func defaults() {
         let limits = MultipartLimits(maxFileBytes: 1)
         #expect(limits.maxPartCount == 64)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Random bodies", .timeLimit(.minutes(1)))
 struct MultipartModelTests {
     @Test(
-        "never crash the parser or make it invent bytes, and come to the same however they are cut",
+        "never crash the parser or make it invent bytes, and give the same result however they are cut",
         arguments: 0..<40
     )
     func mutated(seed: UInt64) throws {

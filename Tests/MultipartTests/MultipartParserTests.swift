@@ -5,21 +5,21 @@ import Testing
 struct MultipartParserTests {
     static let all = Fixture.valid + Fixture.invalid
 
-    @Test("comes to the parts and the error that are expected", arguments: all)
+    @Test("gives the expected parts and error", arguments: all)
     func whole(_ fixture: Fixture) throws {
         let outcome = try fixture.outcome()
         #expect(outcome.parts == fixture.parts)
         #expect(outcome.error == fixture.error)
     }
 
-    @Test("comes to the same byte by byte, with empty chunks in between", arguments: all)
+    @Test("gives the same byte by byte, with empty chunks in between", arguments: all)
     func byteByByte(_ fixture: Fixture) throws {
         let whole = try fixture.outcome()
         #expect(try fixture.outcome(cuts: fixture.bytes.indices) == whole)
         #expect(try fixture.outcome(cuts: fixture.bytes.indices.flatMap { [$0, $0] }) == whole)
     }
 
-    @Test("comes to the same when cut once, at any offset", arguments: all)
+    @Test("gives the same when cut once, at any offset", arguments: all)
     func everyCut(_ fixture: Fixture) throws {
         let whole = try fixture.outcome()
         for cut in 0...fixture.bytes.count {
@@ -29,7 +29,7 @@ struct MultipartParserTests {
     }
 
     @Test(
-        "comes to the same when cut twice, at any two offsets, so that a boundary takes three reads",
+        "gives the same when cut twice, at any two offsets, so that a boundary takes three reads",
         arguments: all.filter { $0.bytes.count < 130 || $0.name == Fixture.nearBoundaries.name }
     )
     func everyPairOfCuts(_ fixture: Fixture) async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Reports of outages")
 struct OutageReportTests {
-    @Test("Each begins once, is told again for another reason, and ends once")
+    @Test("Each is logged once, again for another reason, and once at its end")
     func changes() {
         let log = TestLog()
         let report = OutageReport(failing: "down", over: "up", logger: log.logger(level: .info))
@@ -21,7 +21,7 @@ struct OutageReportTests {
         for (entry, text) in zip(log.entries, expected) { #expect(entry.contains(text), "\(entry)") }
     }
 
-    @Test("A reason that is never the same is told once for its kind")
+    @Test("A reason that always differs is logged once for its kind")
     func kinds() {
         let log = TestLog()
         let report = OutageReport(failing: "down", over: "up", logger: log.logger(level: .info))
@@ -30,7 +30,7 @@ struct OutageReportTests {
         #expect(log.entries.map { $0.contains("request 1") || $0.contains("request 4") } == [true, true])
     }
 
-    @Test("One that comes and goes is told again only when a minute has passed")
+    @Test("One that recurs is logged again only after a minute")
     func comesAndGoes() {
         let (told, clock) = (Told(), ManualTime())
         let report = OutageReport(

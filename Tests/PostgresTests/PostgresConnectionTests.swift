@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Statements")
 struct PostgresConnectionTests {
-    @Test("A refused statement gives its SQLSTATE, and the connection goes on", arguments: [1, 2])
+    @Test("A refused statement gives its SQLSTATE, and the connection stays usable", arguments: [1, 2])
     func refusal(maxConnections: Int) async throws {
         try await withClient(maxConnections: maxConnections) { client, _ in
             try await client.write("CREATE TABLE things (id int CONSTRAINT things_key UNIQUE)")
@@ -22,7 +22,7 @@ struct PostgresConnectionTests {
         }
     }
 
-    @Test("Text that holds NUL is refused with 22021, and the connection goes on", arguments: ["\0", "a\0b", "end\0"])
+    @Test("Text with NUL is refused with 22021, and the connection stays usable", arguments: ["\0", "a\0b", "end\0"])
     func nul(_ text: String) async throws {
         try await withClient(maxConnections: 1) { client, _ in
             let before = try await client.read("SELECT pg_backend_pid() AS pid")[0].decode("pid", as: Int.self)

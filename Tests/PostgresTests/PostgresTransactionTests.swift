@@ -65,7 +65,7 @@ struct PostgresTransactionTests {
         }
     }
 
-    @Test("A body that hides a failed statement is told that nothing was committed")
+    @Test("A body that hides a failed statement gets an error: nothing was committed")
     func hiddenFailure() async throws {
         try await withTable { client, _ async throws in
             let error = await #expect(throws: PostgresError.self) {

@@ -73,7 +73,7 @@ struct TransactionIsolationTests {
         }
     }
 
-    @Test("What fails each time is tried five times, and its error comes out")
+    @Test("A transaction that always fails is tried five times, and its error is thrown")
     func attemptsEnd() async throws {
         try await withAccounts { client async throws in
             let attempts = Counter()

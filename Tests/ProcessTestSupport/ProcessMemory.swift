@@ -13,7 +13,7 @@ package struct ProcessMemory: Sendable {
     /// Source of the names: the manual page proc_pid_status(5).
     ///
     /// - Parameter processID: The process.
-    /// - Throws: An error of Foundation's when it is gone.
+    /// - Throws: An error of Foundation's when it has ended.
     package init(of processID: pid_t) throws {
         let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
         func kibibytes(_ name: String) throws -> Int {

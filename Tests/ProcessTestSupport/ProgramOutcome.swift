@@ -27,7 +27,7 @@ package struct ProgramOutcome: Sendable {
         input: String = "",
         patience: Duration = .seconds(600)
     ) async throws -> ProgramOutcome {
-        // Files, not pipes: a pipe that is full while nobody reads would hold up both.
+        // Files, not pipes: a full pipe without a reader would block both.
         try await TemporaryFolder.with { folder in
             for name in ["out", "err"] {
                 try Data().write(to: folder.appending(path: name))

@@ -41,7 +41,7 @@ package final class RunFolder: Sendable {
         cleaner.withLock { $0 = (shell, lifeline) }
     }
 
-    /// Removes the folder `$1` once the servers in it are gone, which takes half a minute at most.
+    /// Removes the folder `$1` once the servers in it have ended, which takes half a minute at most.
     private static let cleaning = """
         for file in "$1"/*/data/postmaster.pid; do
             [ -e "$file" ] || continue

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Prometheus
 
-@Suite("Figures for Prometheus")
+@Suite("Metrics for Prometheus")
 struct PrometheusRegistryTests {
     @Test("Counters, gauges and histograms are written as the text format says")
     func text() {
@@ -54,7 +54,7 @@ struct PrometheusRegistryTests {
         )
     }
 
-    @Test("Beyond the limit, new combinations are dropped, and the old ones go on")
+    @Test("Beyond the limit, new combinations are dropped, and the old ones still count")
     func limit() {
         let registry = PrometheusRegistry(maxSeries: 2)
         for _ in 0..<2 {

@@ -1,4 +1,4 @@
-"""Reads figures in Prometheus' text format as Prometheus' own library does, and prints each family's name and type."""
+"""Reads metrics in Prometheus' text format as Prometheus' own library does, and prints each family's name and type."""
 
 import sys
 

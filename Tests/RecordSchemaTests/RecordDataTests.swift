@@ -59,10 +59,10 @@ struct RecordDataTests {
             ("{\"text\": \"\", \"member\": \"a b\"}", [.init("member", .notA(.member))]),
             ("{\"text\": \"\", \"of\": \"\"}", [.init("of", .notA(.reference(to: "c")))]),
             ("{\"text\": \"\", \"picture\": {}}", [.init("picture", .notA(.photo))]),
-            ("{\"text\": \"\", \"extra\": [\"\\u0000\"]}", [.init("extra", .hasNull)]),
-            ("{\"text\": \"\", \"extra\": {\"\\u0000\": 1}}", [.init("extra", .hasNull)]),
-            ("{\"text\": \"\", \"extra\": 1e309}", [.init("extra", .numberOutOfRange)]),
-            ("{\"text\": \"\", \"extra\": [-1e-400]}", [.init("extra", .numberOutOfRange)]),
+            ("{\"text\": \"\", \"extra\": [\"\\u0000\"]}", [.init("extra", .unstorable(.hasNull))]),
+            ("{\"text\": \"\", \"extra\": {\"\\u0000\": 1}}", [.init("extra", .unstorable(.hasNull))]),
+            ("{\"text\": \"\", \"extra\": 1e309}", [.init("extra", .unstorable(.numberOutOfRange))]),
+            ("{\"text\": \"\", \"extra\": [-1e-400]}", [.init("extra", .unstorable(.numberOutOfRange))]),
         ]
     )
     func wrong(text: String, errors: [RecordValidationError]) throws {
@@ -127,7 +127,7 @@ struct RecordDataTests {
         #expect(RecordID.make() != RecordID.make())
     }
 
-    @Test("Who may do what is the table of the contract")
+    @Test("The rights are those of the contract's table")
     func accessTable() {
         let all: Rights = [.read, .write, .delete]
         #expect(Access.private.rights == [.owner: all])

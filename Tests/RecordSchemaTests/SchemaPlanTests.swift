@@ -23,7 +23,7 @@ struct SchemaPlanTests {
     }
 
     @Test(
-        "What shows records to more people is told, and to whom",
+        "Changes that show records to more people are marked, with these people",
         arguments: [
             ("private", nil, "published", nil, Widening.Readers.everybody),
             ("acl", nil, "published", nil, .everybody), ("shared", "team", "published", nil, .everybody),
@@ -41,7 +41,7 @@ struct SchemaPlanTests {
     }
 
     @Test(
-        "What shows them to nobody else is not",
+        "Changes that show them to nobody else are not",
         arguments: [
             ("private", nil, "acl", nil), ("published", nil, "private", nil), ("published", nil, "acl", nil),
             ("published", nil, "shared", "team"), ("shared", "team", "private", nil), ("acl", nil, "private", nil),
@@ -54,7 +54,7 @@ struct SchemaPlanTests {
         #expect(!SchemaPlan(from: before, to: after).changes.isEmpty)
     }
 
-    @Test("Who comes to manage a role can give it to themselves, also by way of other roles")
+    @Test("New managers of a role can give it to themselves, also through other roles")
     func managers() throws {
         let before = try Self.schema("shared", "team")
         let direct = try Self.schema(
@@ -80,7 +80,7 @@ struct SchemaPlanTests {
         #expect(Self.readers(from: before, to: circle).isEmpty)
     }
 
-    @Test("A changed field is told with what it was and what it is")
+    @Test("A changed field is listed with its old and its new type")
     func fields() throws {
         func schema(_ fields: String) throws -> Schema {
             let text = #"{"collections":{"a":{"access":"private"},"notes":{"access":"private","fields":{\#(fields)}}}}"#

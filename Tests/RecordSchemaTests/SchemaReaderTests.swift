@@ -45,7 +45,7 @@ struct SchemaReaderTests {
         """
 
     @Test(
-        "What can't be meant is refused with its line and key",
+        "An invalid file is refused with its line and key",
         arguments: [
             ("{\n\"roles\": {},\n", 3, "", "valid JSON"),
             ("[]", 1, "", "object"),

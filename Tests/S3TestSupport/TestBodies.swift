@@ -41,7 +41,7 @@ extension S3Body {
         }
     }
 
-    /// Bytes that tell where they belong: each stretch of 4,096 is of another one.
+    /// Bytes that identify their offset: each stretch of 4,096 is of another one.
     private static func pattern(_ range: Range<Int>) -> ByteBuffer {
         var bytes = ByteBuffer()
         while bytes.readableBytes < range.count {

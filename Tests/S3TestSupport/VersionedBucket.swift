@@ -4,7 +4,7 @@ package import S3
 
 /// A bucket that keeps old versions, on the server that tests share.
 package struct VersionedBucket: Sendable {
-    /// What the service is told about it, in place of another store.
+    /// The service's settings of it, instead of another store.
     package let settings: [String: String]
     /// A client of it, beside the service's.
     package let client: S3Client

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Secrets
 
-@Suite("Names that nobody can guess")
+@Suite("Unguessable names")
 struct RandomIdentifierTests {
     private static let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
     private static let count = 4_000
 
-    @Test("They have 48 letters and digits, each as likely as any other, at each place")
+    @Test("They have 48 letters and digits, each as likely as any other, at each position")
     func letters() throws {
         let identifiers = (0..<Self.count).map { _ in RandomIdentifier.makeSecret() }
         #expect(Set(identifiers).count == Self.count)

@@ -52,7 +52,7 @@ struct SecrecyTests {
         }
     }
 
-    @Test("A log that tells a secret is found out, in whatever form it tells it")
+    @Test("A secret in the log is detected, in whatever form")
     func leaks() throws {
         var secrets = Secrets()
         secrets.add("an encrypted password", "aB+/c9==")

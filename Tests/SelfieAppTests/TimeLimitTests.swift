@@ -33,7 +33,7 @@ struct TimeLimitTests {
         #expect(Duration.seconds(40) > store.put + (statement + grace) * 2)
     }
 
-    @Test("A photo that goes in parts is pending for longer than that, too, and than its parts are taken back")
+    @Test("A photo uploaded in parts is pending for longer than that, and than its parts take to abort")
     func pendingInParts() {
         #expect(PhotoStore.maxPendingInPartsSeconds == 80)
         #expect(store.putInParts == .seconds(25))
@@ -79,7 +79,7 @@ struct TimeLimitTests {
         #expect(statement + .seconds(8) < limit)
     }
 
-    @Test("A client that goes silent is gone before a router gives it up")
+    @Test("A silent client is disconnected before a router gives it up")
     func silentClients() {
         #expect(connection.bodyWindow == .seconds(12) && connection.tick == .seconds(2))
         #expect(connection.headerTimeout == .seconds(20) && connection.writeTimeout == .seconds(25))

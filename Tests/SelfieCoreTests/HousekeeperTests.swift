@@ -6,7 +6,7 @@ import Testing
 
 @testable import SelfieCore
 
-@Suite("What has had its time", .timeLimit(.minutes(2)))
+@Suite("Old rows", .timeLimit(.minutes(2)))
 struct HousekeeperTests {
     /// Runs a body with a database that has one account, and a housekeeper who waits to be asked.
     private static func run(
@@ -140,7 +140,7 @@ struct HousekeeperTests {
     }
 
     @Test(
-        "Where tokens live long, addresses are kept for twice as long",
+        "If tokens live long, addresses are stored for twice as long",
         arguments: [(90, 180), (91, 182), (365, 730)]
     )
     func longTokens(tokenDays: Int, days: Int) async throws {
@@ -153,7 +153,7 @@ struct HousekeeperTests {
         }
     }
 
-    @Test("What fails keeps none of the others from its work")
+    @Test("A task that fails does not stop the others")
     func failures() async throws {
         try await Self.run { postgres, housekeeper in
             try await Self.add(age: 400 * Self.day, name: "old", to: postgres)
@@ -168,7 +168,7 @@ struct HousekeeperTests {
         }
     }
 
-    @Test("However much there is, all of it goes, batch by batch")
+    @Test("However many there are, all are removed, batch by batch")
     func batches() async throws {
         try await Self.run { postgres, housekeeper in
             try await postgres.write(

@@ -39,7 +39,7 @@ struct LookupPlanTests {
                         $0.contains("Scan") && !$0.contains("Function Scan") && !$0.contains("Bitmap Heap")
                     }
                     #expect(!scans.isEmpty && scans.allSatisfy { $0.contains("Index Scan ") }, "\(plan)")
-                    // An index that is read from its beginning to its end helps nobody.
+                    // An index that is read from its beginning to its end does not help.
                     #expect(plan.count { $0.contains("Index Cond:") } == scans.count, "\(plan)")
                 }
             }

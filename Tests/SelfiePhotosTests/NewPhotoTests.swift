@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Photos that are new")
 struct NewPhotoTests {
-    @Test("The id of each is a name that nobody can guess")
+    @Test("The id of each is unguessable")
     func names() async throws {
         var spool = Spool()
         try await spool.append(ByteBuffer(bytes: TestImage.jpeg))

@@ -41,7 +41,7 @@ extension PhotoSweeperTests {
             let randomID = try await scene.begin(secondsAgo: 100, stores: false)
             try await scene.photos.giveUpPending()
             #expect(try await scene.photos.claimDeletions().map(\.key) == [randomID])
-            // The put that was given up ends after the store was told to delete, and before that is noted.
+            // The abandoned put ends after the deletion at the store, and before that is stored.
             let photo = try await scene.photo()
             try await scene.objects.put(photo.object, key: randomID, contentType: photo.image.format.contentType)
             try await scene.photos.removePending(randomID, versionID: nil)
@@ -60,7 +60,7 @@ extension PhotoSweeperTests {
         }
     }
 
-    @Test("Uploads of what goes in parts are waited for longer")
+    @Test("Uploads in parts may be pending for longer")
     func pendingInParts() async throws {
         try await withScene { scene in
             let old = try await scene.begin(secondsAgo: 81)
@@ -79,7 +79,7 @@ extension PhotoSweeperTests {
     func untriedDeletions() async throws {
         try await withScene { scene in
             for _ in 0..<5 { _ = try await scene.begin(secondsAgo: 100, stores: false) }
-            // Nobody listens on port 1.
+            // Nothing listens on port 1.
             try await withS3Client(endpoint: "http://127.0.0.1:1", bucket: "gone") { client in
                 try await scene.sweeper(of: S3ObjectStore(client: client)).sweep()
             }
@@ -90,7 +90,7 @@ extension PhotoSweeperTests {
         }
     }
 
-    @Test("What must be known of the bucket is asked for until it answers, since those who are redirected can't learn")
+    @Test("The bucket's facts are asked for until it answers, since redirected clients can't correct them")
     func preparedLate() async throws {
         let there = String.answer("301 Moved Permanently", ["x-amz-bucket-region": "eu-west-1"])
         let replies: [ScriptedServer.Reply] =

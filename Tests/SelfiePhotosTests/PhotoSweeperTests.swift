@@ -238,7 +238,7 @@ struct PhotoSweeperTests {
         }
     }
 
-    @Test("An upload whose row was given up while it was stored is refused and leaves nothing")
+    @Test("An upload whose row was given up while it was stored is refused and leaves nothing behind")
     func givenUp() async throws {
         try await withScene { scene in
             let store = GivingUpStore(objects: scene.objects, photos: scene.photos, postgres: scene.postgres)
@@ -271,7 +271,7 @@ struct PhotoSweeperTests {
         }
     }
 
-    @Test("An upload that became ready though nobody was told is not undone")
+    @Test("An upload that became ready without an answer is not undone")
     func lostAnswer() async throws {
         try await withScene { scene in
             let randomID = try await scene.begin(secondsAgo: 0)

@@ -74,7 +74,7 @@ struct AdoptionTests {
             var answer = try await service.send("GET", url)
             if let location = answer.headers["location"] { answer = try await service.send("GET", location) }
             #expect(answer.status == 200)
-            // A bucket tells the type that it was told; railsauth did, this test did not.
+            // A bucket returns the type that was set; railsauth set it, this test did not.
             if case .disk = service.objects { #expect(answer.headers["content-type"] == "image/png") }
             #expect(answer.body == TestImage.png(bytes: 5000, seed: UInt8(number)))
         }

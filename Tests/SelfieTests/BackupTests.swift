@@ -17,7 +17,7 @@ struct BackupTests {
         #expect(outcome.status == 0, "\(program): \(outcome.errors)")
     }
 
-    @Test("The database first and the objects after it: what the dump has is there again, and the rest goes")
+    @Test("The database first and the objects after it: the dump's photos are restored, and others removed")
     func restore() async throws {
         try await TemporaryFolder.with { folder in
             let dump = folder.appending(path: "selfie.dump")

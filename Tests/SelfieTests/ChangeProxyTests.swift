@@ -35,7 +35,7 @@ struct ChangeProxyTests {
 
     /// Follows until a house of a name, and comes again when a process ends.
     ///
-    /// - Returns: What was told, and after how many milliseconds it was told to come again, each time that it did.
+    /// - Returns: The changes, and the milliseconds until each `end`.
     private static func follow(
         _ proxied: TestService,
         _ member: TestMember,
@@ -67,7 +67,7 @@ struct ChangeProxyTests {
         return (seen, retries)
     }
 
-    @Test("Events come while the stream lasts. When a process ends, its clients come again soon and lose nothing")
+    @Test("Events arrive while the stream is open. When a process ends, clients reconnect soon and lose nothing")
     func restart() async throws {
         try await Self.withProxy { processes, proxied in
             let ada = try await processes[0].service.addMember("ada")
@@ -88,7 +88,7 @@ struct ChangeProxyTests {
                 processes[0].process.signal(SIGTERM)
                 try await processes[1].service.put("houses/h2", as: ada, #"{"data":{"address":"a"}}"#)
                 #expect(try await processes[0].process.waitForExit() == 0)
-                // Those who were there are back.
+                // The clients from before are connected again.
                 while let event = await arrivals.next(), event != "synced " {}
                 try await processes[1].service.put("houses/h3", as: ada, #"{"data":{"address":"a"}}"#)
                 var retries: [Int] = []
@@ -105,7 +105,7 @@ struct ChangeProxyTests {
         }
     }
 
-    @Test("So they do where nginx holds answers back, as it does unless it is told otherwise")
+    @Test("So they do behind an nginx that buffers answers, as it does by default")
     func buffering() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")

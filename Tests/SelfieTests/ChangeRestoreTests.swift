@@ -13,7 +13,7 @@ struct ChangeRestoreTests {
     private static let house = #"{"data":{"address":"a"}}"#
 
     @Test(
-        "A folder that is copied back: who has what was lost begins again, even while connected; a restart loses nothing"
+        "After a folder is copied back, clients with lost changes begin again; a restart loses nothing"
     )
     func folder() async throws {
         try await OwnCluster.use { cluster in

@@ -21,7 +21,7 @@ struct ChangeSnippetTests {
         }
     }
 
-    @Test("JavaScript's code begins again where it must, and hears what happens, in a browser of another origin")
+    @Test("JavaScript's code begins again where it must, and gets changes, in a browser of another origin")
     func javaScript() async throws {
         let port = ServerProcess.anyPort()
         try await TestService.runWithSchema(
@@ -45,7 +45,7 @@ struct ChangeSnippetTests {
         }
     }
 
-    @Test("The shell's code prints changes, keeps the cursor in a file, and goes on from there")
+    @Test("The shell's code prints changes, stores the cursor in a file, and resumes from it")
     func shell() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -76,13 +76,13 @@ struct ChangeSnippetTests {
                 // With all that it has started.
                 kill(-process.processIdentifier, SIGKILL)
                 process.waitUntilExit()
-                // Only what is new was told.
+                // Only new changes were printed.
                 #expect(try String(contentsOf: output, encoding: .utf8).split(separator: "\n").count == 1)
             }
         }
     }
 
-    @Test("With a token that does not work, the shell's code tells so and ends")
+    @Test("With an invalid token, the shell's code says so and ends")
     func wrongToken() async throws {
         try await TestService.runWithSchema { service in
             try await TemporaryFolder.with { folder in

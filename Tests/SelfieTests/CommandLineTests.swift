@@ -8,7 +8,7 @@ import Testing
 @Suite("The command line")
 struct CommandLineTests {
     @Test(
-        "The help of every command tells what it does, and what each of its options is for",
+        "The help of every command says what it does, and what each of its options is for",
         arguments: [
             ([], ["serve", "migrate", "dev", "encrypt-password"]),
             (["serve"], ["--hostname", "--port", "--migrations"]),
@@ -68,7 +68,7 @@ struct CommandLineTests {
         }
     }
 
-    @Test("The version is the newest one that the changelog tells of")
+    @Test("The version is the newest one in the changelog")
     func version() async throws {
         let changelog = try String(contentsOf: ProjectFolder.root.appending(path: "CHANGELOG.md"), encoding: .utf8)
         let newest = try #require(changelog.firstMatch(of: /\n## ([0-9]+\.[0-9]+\.[0-9]+) - 20/)).1

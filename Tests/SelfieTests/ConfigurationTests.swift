@@ -24,7 +24,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("Every key that is malformed is named in one message, and no value is told")
+    @Test("One message names every malformed key, without values")
     func malformed() async throws {
         let values = [
             "DATABASE_URL": "sesame-1", "API_AUTH_NAME": "sesame:2", "API_AUTH_PASSWORD": "sesame-3",
@@ -79,7 +79,7 @@ struct ConfigurationTests {
         }
     }
 
-    @Test("A .env that can't be read is told as such, without a look into it")
+    @Test("An unreadable .env is reported as such, without its contents")
     func unreadableFile() async throws {
         try await TemporaryFolder.with { folder in
             try FileManager.default.createDirectory(

@@ -9,7 +9,7 @@ struct CrashTests {
     private static let rounds = [(requests: 12, answers: 12), (requests: 16, answers: 5)]
 
     @Test(
-        "Rows and objects match one to one once what is left is old, and no answered request is forgotten",
+        "Rows and objects match one to one after cleaning, and no answered request is lost",
         arguments: TestStore.allCases
     )
     func crashes(store: TestStore) async throws {

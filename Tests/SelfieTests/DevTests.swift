@@ -40,7 +40,7 @@ struct DevTests {
         }
     }
 
-    @Test("A .env that is there is used as it is; a second one in the same folder says so and ends, the first goes on")
+    @Test("An existing .env is used; a second process in the same folder says so and ends, the first continues")
     func existingEnvironmentFile() async throws {
         try await DevelopmentFolder.withCluster { folder in
             let values = [
@@ -70,7 +70,7 @@ struct DevTests {
     }
 
     @Test(
-        "A schema that shows records to more people is not applied by itself; the service goes on, and says how to do it"
+        "A schema that shows records to more people is not applied; the service keeps the old one and says how"
     )
     func widerSchema() async throws {
         try await DevelopmentFolder.withCluster { folder in
@@ -176,7 +176,7 @@ struct DevTests {
                 #expect(outcome.output.contains(text), "\(arguments): \(outcome.output)")
                 #expect(outcome.errors.hasPrefix(hint))
             }
-            // Half of its data with half of another would be nobody's.
+            // Half of its data with half of another would belong to no installation.
             let other = try await SelfieProcess.run(
                 ["users", "list"],
                 environment: ["OBJECTS_PATH": "elsewhere"],

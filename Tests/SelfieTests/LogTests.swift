@@ -9,7 +9,7 @@ import Testing
 @Suite("The log of selfie serve", .timeLimit(.minutes(2)))
 struct LogTests {
     @Test(
-        "Each request is one line with method, endpoint, status, duration, bytes, network and id, and no line tells a secret",
+        "Each request is one line with method, endpoint, status, duration, bytes, network and id, without secrets",
         arguments: TestStore.allCases
     )
     func lines(store: TestStore) async throws {
@@ -65,7 +65,7 @@ struct LogTests {
         }
     }
 
-    @Test("A log that nobody reads holds up no request, and not the end of the process")
+    @Test("A log without a reader delays no request, and not the end of the process")
     func unread() async throws {
         let log = Pipe()
         _ = fcntl(log.fileHandleForWriting.fileDescriptor, Self.setPipeSize, 4096)

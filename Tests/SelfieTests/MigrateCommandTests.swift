@@ -53,14 +53,14 @@ struct MigrateCommandTests {
         }
     }
 
-    @Test("Down takes the last step back, or as many as it is told, and lists them before")
+    @Test("Down reverts the last step, or the given number, and lists them before")
     func down() async throws {
         try await withFolder { folder in
             _ = try await folder.migrate([])
             let one = try await folder.migrate(["down", "--yes"])
-            #expect(one.output == "Took back \(Self.versions.last ?? "")\n")
+            #expect(one.output == "Reverted \(Self.versions.last ?? "")\n")
             #expect(one.errors.contains("may delete data.\n  \(Self.versions.last ?? "")\n"))
-            let rest = Self.versions.dropLast().reversed().map { "Took back \($0)\n" }
+            let rest = Self.versions.dropLast().reversed().map { "Reverted \($0)\n" }
             #expect(try await folder.migrate(["down", "2", "--yes"]).output == rest.prefix(2).joined())
             let all = try await folder.migrate(["down", "99", "--yes", "--including-railsauth"])
             #expect(all.output == rest.dropFirst(2).joined())
@@ -70,7 +70,7 @@ struct MigrateCommandTests {
         }
     }
 
-    @Test("Down stops before railsauth's own tables, and takes back nothing at all")
+    @Test("Down stops before railsauth's own tables, and reverts nothing at all")
     func railsauth() async throws {
         try await withFolder { folder in
             _ = try await folder.migrate([])
@@ -84,13 +84,13 @@ struct MigrateCommandTests {
         }
     }
 
-    @Test("Down to a version takes back all after it")
+    @Test("Down to a version reverts all after it")
     func downToVersion() async throws {
         try await withFolder { folder in
             _ = try await folder.migrate([])
             let third = String(try #require(Self.versions.dropLast(2).last?.prefix(14)))
             let outcome = try await folder.migrate(["down", "--to", third, "--yes"])
-            #expect(outcome.output == Self.versions.suffix(2).reversed().map { "Took back \($0)\n" }.joined())
+            #expect(outcome.output == Self.versions.suffix(2).reversed().map { "Reverted \($0)\n" }.joined())
             let again = try await folder.migrate(["down", "--to", third, "--yes"])
             #expect(again.status == 0)
             #expect(again.output == "No migration is applied after \(third).\n")
@@ -108,7 +108,7 @@ struct MigrateCommandTests {
             _ = try await folder.migrate([])
             let mute = try await folder.migrate(["down"])
             #expect(mute.status != 0)
-            #expect(mute.errors.contains("There is no terminal to ask on. Confirm with --yes."))
+            #expect(mute.errors.contains("There is no terminal for the confirmation. Use --yes."))
             for (answer, isYes) in [("n", false), ("", false), ("y", true)] {
                 let outcome = try await TerminalProcess.run(
                     ["migrate", "down", "--migrations", folder.url.appending(path: "migrations").path],
@@ -116,9 +116,9 @@ struct MigrateCommandTests {
                     typing: answer
                 )
                 #expect((outcome.status == 0) == isYes)
-                #expect(outcome.errors.contains("Take back 1 migration? [y/N] "))
+                #expect(outcome.errors.contains("Revert 1 migration? [y/N] "))
                 #expect(outcome.errors.contains("Nothing was changed.") == !isYes)
-                #expect(outcome.output == (isYes ? "Took back \(Self.versions.last ?? "")\n" : ""))
+                #expect(outcome.output == (isYes ? "Reverted \(Self.versions.last ?? "")\n" : ""))
             }
         }
     }
@@ -138,7 +138,7 @@ struct MigrateCommandTests {
         }
     }
 
-    @Test("A version whose file is missing is shown, and can't be taken back")
+    @Test("A version whose file is missing is shown, and can't be reverted")
     func missingFile() async throws {
         try await withFolder { folder in
             _ = try await folder.migrate([])
@@ -158,7 +158,7 @@ struct MigrateCommandTests {
             let made = try await SelfieProcess.run(["migrate", "new", "Add phone to users"], directory: folder.url)
             #expect(made.status == 0)
             let match = try #require(
-                made.output.wholeMatch(of: /Made (migrations\/([0-9]{14}_add_phone_to_users\.sql))\n/)
+                made.output.wholeMatch(of: /Created (migrations\/([0-9]{14}_add_phone_to_users\.sql))\n/)
             )
             let file = folder.url.appending(path: String(match.1))
             #expect(try String(contentsOf: file, encoding: .utf8) == "-- migrate:up\n\n-- migrate:down\n\n")
@@ -170,7 +170,7 @@ struct MigrateCommandTests {
         }
     }
 
-    @Test("A database that can't be reached, and a missing DATABASE_URL, are told without the URL")
+    @Test("An unreachable database, and a missing DATABASE_URL, are reported without the URL")
     func unreachable() async throws {
         try await TemporaryFolder.with { folder in
             try folder.copyMigrations()
@@ -182,7 +182,7 @@ struct MigrateCommandTests {
             )
             #expect(outcome.status != 0)
             #expect(outcome.errors.contains("The database can't be reached:\n"))
-            #expect(outcome.errors.contains("Check DATABASE_URL, and whether PostgreSQL runs."))
+            #expect(outcome.errors.contains("Check DATABASE_URL, and that PostgreSQL is running."))
             #expect(!outcome.errors.contains("hunter2"))
             let missing = try await SelfieProcess.run(["migrate"], directory: folder)
             #expect(missing.status != 0)

@@ -12,7 +12,7 @@ import Testing
 
 @Suite("selfie photos reconcile", .timeLimit(.minutes(3)))
 struct ReconcileCommandTests {
-    @Test("It tells what is wrong, repairs it, and says by its exit status whether anything is left")
+    @Test("It reports differences, repairs them, and its exit status says whether any is left")
     func command() async throws {
         try await ServedSelfie.run(store: .s3) { served in
             let service = served.service
@@ -33,7 +33,7 @@ struct ReconcileCommandTests {
             try await service.objects.remove(key: randomID)
             let young = try await run(["--dry-run"])
             #expect(young.status == 0, "both are younger than an hour")
-            #expect(young.errors.contains("What is younger than 1h was left alone."))
+            #expect(young.errors.contains("Differences younger than 1h were ignored."))
             // Objects are dated in whole seconds, and by another clock.
             var dry = young
             try await poll("both are old enough") {
@@ -49,7 +49,7 @@ struct ReconcileCommandTests {
             #expect(wet.output.contains("row deleted: photo without an object: \(randomID)"))
             #expect(service.objects.keys().isEmpty)
             #expect(try await service.count("SELECT count(*) FROM photos") == 0)
-            #expect(clean.errors.hasSuffix("What is younger than 1h was left alone.\n"))
+            #expect(clean.errors.hasSuffix("Differences younger than 1h were ignored.\n"))
             for outcome in [dry, wet] {
                 // It names the place before it changes anything, and has no bar where there is no terminal.
                 #expect(outcome.errors.hasPrefix("Comparing the database test_"))
@@ -59,7 +59,7 @@ struct ReconcileCommandTests {
     }
 
     @Test(
-        "However it ends, the table tells what was found and repaired",
+        "However it ends, the table has what was found and repaired",
         arguments: ["403 Forbidden", "503 Slow Down"]
     )
     func table(status: String) async throws {
@@ -94,7 +94,10 @@ struct ReconcileCommandTests {
         }
     }
 
-    @Test("What can't be reached is told in one line, and nothing is changed", arguments: ["database", "bucket"])
+    @Test(
+        "An unreachable database or store is reported in one line, and nothing is changed",
+        arguments: ["database", "bucket"]
+    )
     func outage(missing: String) async throws {
         try await ServedSelfie.run(store: .s3) { served in
             let settings = TestService.settings(

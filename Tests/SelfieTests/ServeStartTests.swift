@@ -33,7 +33,7 @@ struct ServeStartTests {
         }
     }
 
-    @Test("selfie probe tells that a service is not ready, and lives")
+    @Test("selfie probe distinguishes a service that is not ready from one that is not alive")
     func probe() async throws {
         try await TestCluster.withDatabase { databaseURL in
             try await ServedSelfie.withObjects(.disk) { objects in

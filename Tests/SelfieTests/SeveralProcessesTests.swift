@@ -85,7 +85,7 @@ struct SeveralProcessesTests {
         var randomID: String?
     }
 
-    @Test("One that is killed under load costs only what was under way in it, and no photo that was answered is lost")
+    @Test("A kill under load costs only requests in progress, and no photo that was answered is lost")
     func killed() async throws {
         try await Scene.with { scene in
             let token = try await scene.service.makeToken()

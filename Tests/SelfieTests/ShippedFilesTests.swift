@@ -47,7 +47,7 @@ struct ShippedFilesTests {
             #expect(try await Self.psql(superuser, "-c", role) == "f|f|f|f|f|t\n")
             let owned = "SELECT datname FROM pg_database WHERE datdba = 'selfie'::regrole"
             #expect(try await Self.psql(superuser, "-c", owned) == "selfie\n")
-            // Nobody becomes the superuser by way of the network.
+            // The superuser can't sign in over the network.
             let password = "SELECT rolpassword IS NULL FROM pg_authid WHERE rolname = 'postgres'"
             #expect(try await Self.psql(superuser, "-c", password) == "t\n")
 
@@ -75,10 +75,10 @@ struct ShippedFilesTests {
         #expect(published == [#"    ports: ["127.0.0.1:${PORT:-3000}:3000"]"#])
     }
 
-    @Test("Caddy takes one site by TLS alone, tells browsers to stay with it, and limits bodies as nginx does")
+    @Test("Caddy serves one site by TLS only, with HSTS, and limits bodies as nginx does")
     func caddy() throws {
         let lines = try Self.text("deploy/caddy/Caddyfile").components(separatedBy: "\n").filter { !$0.hasPrefix("#") }
-        // Caddy itself gets the certificate and leads from port 80 to TLS, unless it is told otherwise.
+        // Caddy gets the certificate and redirects port 80 to TLS by default.
         let sites = lines.filter { $0.hasSuffix("{") && !$0.hasPrefix("\t") }
         #expect(sites == ["{", "selfies.example.com {"])
         let directives = lines.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.hasPrefix("#") }
@@ -104,7 +104,7 @@ struct ShippedFilesTests {
         #expect(lines.filter { $0.contains("limits:") } == ["limits: {memory: 1536Mi}"])
     }
 
-    @Test("On Kubernetes figures are told at the pod's own address, and only to the namespace that asks for them")
+    @Test("On Kubernetes, metrics are served at the pod's own address, and only to the namespace `monitoring`")
     func kubernetes() throws {
         let text = try Self.text("deploy/kubernetes/selfie.yaml")
         #expect(!text.contains("0.0.0.0") && !text.contains("hostNetwork"))

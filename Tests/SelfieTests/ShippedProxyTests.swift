@@ -12,7 +12,7 @@ struct ShippedProxyTests {
     /// Stays open, with a piece every second, so that no time limit of the proxy ends it.
     private static let held = ScriptedServer.Reply.drip("HTTP/1.1 200 OK\r\n\r\n", then: ":\n", pause: .seconds(1))
 
-    /// Runs a body with the proxy before a server that answers as told.
+    /// Runs a body with the proxy in front of a scripted server.
     private static func withProxy(
         _ replies: [ScriptedServer.Reply],
         _ body: (ScriptedServer, NginxProxy.Ports) async throws -> Void
@@ -63,7 +63,7 @@ struct ShippedProxyTests {
         #expect(answer.headers["retry-after"] == "2")
     }
 
-    @Test("The 193rd connection of one address is refused as Selfie would refuse it, and another address goes on")
+    @Test("The 193rd connection of one address is refused as Selfie would refuse it, and another address is served")
     func connectionsOfOneAddress() async throws {
         let replies = Array(repeating: Self.held, count: 192) + [Self.ok, Self.ok]
         try await Self.withProxy(replies) { server, ports in
@@ -87,7 +87,9 @@ struct ShippedProxyTests {
                 )
                 #expect(other.output == "ok", "\(other)")
                 clients.cancelAll()
-                try await poll("places are free again") { try await Self.send("GET /", to: ports.plain)?.status == 200 }
+                try await poll("permits are free again") {
+                    try await Self.send("GET /", to: ports.plain)?.status == 200
+                }
                 #expect(server.received.count == 194)
             }
         }
@@ -136,7 +138,7 @@ struct ShippedProxyTests {
         }
     }
 
-    @Test("What comes without TLS is sent on to the same path and query, and reaches no process")
+    @Test("Requests without TLS are redirected to the same path and query, and reach no process")
     func redirect() async throws {
         try await Self.withProxy([]) { server, ports in
             for method in ["GET", "POST"] {

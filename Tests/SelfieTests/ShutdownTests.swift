@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("selfie serve, when it is told to stop", .timeLimit(.minutes(2)))
+@Suite("selfie serve, after SIGTERM", .timeLimit(.minutes(2)))
 struct ShutdownTests {
     private final class Sent: Sendable {
         let count = Atomic(0)

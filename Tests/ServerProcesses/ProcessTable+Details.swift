@@ -20,7 +20,7 @@ extension ProcessTable {
         kill(processID, SIGCONT)
     }
 
-    /// A process's state, such as `Z` for a zombie; nil when it is gone.
+    /// A process's state, such as `Z` for a zombie; nil when it has ended.
     package static func state(of processID: pid_t) -> Character? { state(inFolder: "/proc/\(processID)") }
 
     private static func state(inFolder folder: String) -> Character? {
@@ -33,7 +33,7 @@ extension ProcessTable {
     ///
     /// - Parameter processID: A process that this one may inspect.
     /// - Returns: Such as `[1: "/tmp/postgres.log"]`.
-    /// - Throws: An error of Foundation's when it is gone.
+    /// - Throws: An error of Foundation's when it has ended.
     package static func openFiles(of processID: pid_t) throws -> [Int: String] {
         let folder = "/proc/\(processID)/fd"
         return try FileManager.default.contentsOfDirectory(atPath: folder).reduce(into: [:]) { files, name in

@@ -21,12 +21,12 @@ package enum ProcessTable {
         }
     }
 
-    /// The folder that a process works in; nil when it is gone.
+    /// A process's working folder; nil when the process has ended.
     package static func workingDirectory(of processID: pid_t) -> String? {
         try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(processID)/cwd")
     }
 
-    /// A process's name, at most 15 bytes; nil when it is gone.
+    /// A process's name, at most 15 bytes; nil when it has ended.
     package static func name(of processID: pid_t) -> String? {
         let text = try? String(contentsOfFile: "/proc/\(processID)/comm", encoding: .utf8)
         return text?.trimmingWhitespace()

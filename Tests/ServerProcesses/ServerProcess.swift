@@ -39,7 +39,7 @@ package final class ServerProcess: Sendable {
 
     /// A port for a server that can't choose one, or that restarts on the same one.
     ///
-    /// It is below the ports that systems give out, so nobody takes it while the server is down.
+    /// It is below the ephemeral ports, so no other program gets it while the server is down.
     package static func anyPort() -> Int { .random(in: 20_000..<30_000) }
 
     /// Starts the server and waits for it.
@@ -127,7 +127,7 @@ package final class ServerProcess: Sendable {
     /// The folder stays.
     package func kill() {
         guard let running = running.withLock({ $0.take() }) else { return }
-        // At this end of file the shell kills the server. The end of their output shows that both are gone.
+        // At this end of file the shell kills the server. The end of their output shows that both have ended.
         try? running.lifeline.fileHandleForWriting.close()
         _ = try? running.output.fileHandleForReading.readToEnd()
     }
@@ -147,7 +147,7 @@ package final class ServerProcess: Sendable {
         if let processID { try await ProcessTable.halt(processID) }
     }
 
-    /// Lets a halted server go on.
+    /// Lets a halted server continue.
     ///
     /// Does nothing if it does not run.
     package func resume() {

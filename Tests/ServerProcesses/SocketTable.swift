@@ -9,7 +9,7 @@ package enum SocketTable {
 
     /// How many connections to a port only the client has closed.
     ///
-    /// A client's last bytes may still be on their way. Then only the client's socket tells.
+    /// A client's last bytes may still be on their way. Then only the client's socket shows it.
     package static func leftCount(at port: Int) throws -> Int {
         try count(column: 1, port: port, in: ["08"]) + count(column: 2, port: port, in: ["04", "05"])
     }

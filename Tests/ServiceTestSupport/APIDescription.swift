@@ -21,7 +21,7 @@ package enum APIDescription {
         }
     }()
 
-    /// What the document does not tell of an answer; nil when it tells all.
+    /// What the document lacks about an answer; nil when it describes all.
     static func problem(with answer: HTTPAnswer, of endpoint: Endpoint, isHead: Bool) -> String? {
         let operation = document["paths"]?[template(of: endpoint)]?[endpoint.method.rawValue.lowercased()]
         guard let responses = operation?["responses"] else { return "the call is not described" }

@@ -19,7 +19,7 @@ package enum NginxProxy {
     ///
     /// - Parameters:
     ///   - ports: Where the services listen.
-    ///   - buffersAnswers: Whether it holds answers back, as nginx does unless it is told otherwise.
+    ///   - buffersAnswers: Whether it buffers answers, as nginx does by default.
     ///   - body: Gets the proxy's port.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws, or what keeps the proxy from starting.
@@ -31,11 +31,11 @@ package enum NginxProxy {
         try await withAllPorts(ports, buffersAnswers: buffersAnswers) { try await body($0.plain) }
     }
 
-    /// Runs a body with a proxy, and tells it all the ports.
+    /// Runs a body with a proxy and all the ports.
     ///
     /// - Parameters:
     ///   - ports: Where the services listen.
-    ///   - buffersAnswers: Whether it holds answers back, as nginx does unless it is told otherwise.
+    ///   - buffersAnswers: Whether it buffers answers, as nginx does by default.
     ///   - body: Gets the proxy's ports.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws, or what keeps the proxy from starting.

@@ -24,9 +24,9 @@ package struct Schemathesis: Sendable {
         self.skippedCollections = skippedCollections
     }
 
-    /// Who calls, and which calls.
+    /// The caller, and the calls.
     package enum Caller: Sendable, CaseIterable {
-        /// Nobody who may.
+        /// A caller without rights.
         case stranger
         /// A client with the API's credential, the calls that take it.
         case app
@@ -48,7 +48,7 @@ package struct Schemathesis: Sendable {
     ///
     /// - Parameters:
     ///   - service: The service.
-    ///   - caller: Who calls.
+    ///   - caller: The caller.
     /// - Returns: What it found; nil when all is as the description says.
     /// - Throws: `ServerProcessError`, an error of Foundation's, or what making an account throws.
     package func findings(in service: TestService, as caller: Caller) async throws -> String? {

@@ -40,7 +40,7 @@ package enum TestObjects: Sendable {
         }
     }
 
-    /// What the service is told about the store.
+    /// The service's settings of the store.
     package var settings: [String: String] {
         switch self {
         case .disk(let folder): ["OBJECTS_PATH": folder.path]

@@ -11,7 +11,7 @@ import TestSupport
 extension TestService {
     /// Sends a request and collects the answer; redirects are not followed.
     ///
-    /// It expects that the endpoint's description tells of the answer.
+    /// It expects that the endpoint's description has the answer.
     ///
     /// - Parameters:
     ///   - method: Such as `GET`.
@@ -158,7 +158,7 @@ extension TestService {
     }()
 }
 
-/// An answer that a helper can't go on with.
+/// An unexpected answer in a helper.
 package struct UnexpectedAnswer: Error, CustomStringConvertible {
     let answer: HTTPAnswer
 

@@ -5,7 +5,7 @@ package import SelfieWeb
 import Testing
 
 extension TestService {
-    /// Expects that the description of a request's endpoint tells of the answer.
+    /// Expects that the description of a request's endpoint has the answer.
     ///
     /// - Parameters:
     ///   - answer: The answer.
@@ -36,7 +36,7 @@ extension TestService {
             Issue.record("\(call) is not as the API's document says: \(problem)")
         }
         if answer.status >= 400, method != "HEAD", answer.jsonArray == nil {
-            #expect(endpoint.tells(ofRefusal: answer), "\(call): no refusal has this code and this message")
+            #expect(endpoint.describes(refusal: answer), "\(call): no refusal has this code and this message")
         }
     }
 }
@@ -60,7 +60,7 @@ extension Endpoint {
     ]
 
     /// Whether one of its refusals has the answer's code and message.
-    fileprivate func tells(ofRefusal answer: HTTPAnswer) -> Bool {
+    fileprivate func describes(refusal answer: HTTPAnswer) -> Bool {
         allRefusals.contains { refusal in
             guard refusal.status.code == answer.status, refusal.code == answer.json["code"] as? String,
                 let message = answer.message?.replacing(#/^record \d+: /#, with: "")

@@ -32,7 +32,7 @@ package struct TestService: Sendable {
     package let log: TestLog
     /// What the log must not hold.
     package let secrets: UsedSecrets
-    /// Tells the service to shut down gracefully, without waiting for it.
+    /// Triggers the service's graceful shutdown, without waiting for it.
     package let beginShutdown: @Sendable () async -> Void
 
     package var origin: String { "http://127.0.0.1:\(port)" }

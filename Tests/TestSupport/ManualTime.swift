@@ -60,7 +60,7 @@ package final class ManualTime: MonotonicClock {
         }
     }
 
-    /// Sets the time forward, and wakes who is to wake by then.
+    /// Sets the time forward, and wakes all sleepers that are due.
     ///
     /// - Parameter elapsed: Counted from the start.
     package func move(to elapsed: Duration) {

@@ -28,7 +28,7 @@ package enum TestImage {
 
     /// Real photos of a few hundred bytes, of all formats, by their files' names.
     ///
-    /// A name tells the size in pixels, as `turned-17x31.jpg`.
+    /// A name has the size in pixels, as `turned-17x31.jpg`.
     package static func samples() throws -> [(name: String, bytes: Data)] {
         let folder = ProjectFolder.root.appending(path: "Tests/ImageFilesTests/Samples")
         return try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted().map { name in

@@ -17,7 +17,7 @@ package final class ThreadGate: Sendable {
         self.holds = holds
     }
 
-    /// A gate that holds up nobody and only keeps what was passed.
+    /// A gate that holds nothing up and only records what passed.
     package static func recorder() -> ThreadGate { ThreadGate { _, _ in false } }
 
     /// What each thread came with, in the order in which they came.

@@ -18,7 +18,7 @@ struct TraceContextTests {
     }
 
     @Test(
-        "What is no trace is ignored",
+        "Malformed traces are ignored",
         arguments: [
             "", "00", "00-\(trace)-\(span)", "00-\(trace)-\(span)-01-more", "ff-\(trace)-\(span)-01",
             "00-\(trace.uppercased())-\(span)-01", "00-\(trace.dropLast())-\(span)-01", "00-\(trace)-\(span)0-01",

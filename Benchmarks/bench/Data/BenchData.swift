@@ -30,7 +30,7 @@ enum BenchData {
         var configuration = try PostgresConfiguration(url: databaseURL, maxConnections: 1)
         configuration.statementTimeout = nil
         let migrations = try MigrationDirectory(path: "migrations").load()
-        _ = try await Migrator(configuration: configuration, migrations: migrations).up()
+        _ = try await Migrator(configuration: configuration, migrations: migrations, lock: 1).up()
         try await PostgresClient.withClient(configuration: configuration) { client in
             try await client.withConnection { connection in
                 for statement in statements { try await connection.execute(script: statement) }

@@ -15,7 +15,7 @@ struct ProcessorTime: Sendable, Equatable {
         let words = stat.split(separator: "\n").first { $0.hasPrefix("cpu ") }?.split(separator: " ").dropFirst() ?? []
         // user nice system idle iowait irq softirq steal. Later values are parts of the first two.
         let ticks = words.prefix(8).compactMap { Int($0) }
-        guard ticks.count == 8 else { throw .unreadable(figure: "processor time", output: stat) }
+        guard ticks.count == 8 else { throw .unreadable(value: "processor time", output: stat) }
         totalTicks = ticks.reduce(0, +)
         busyTicks = totalTicks - ticks[3] - ticks[4]
     }

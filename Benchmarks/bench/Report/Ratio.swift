@@ -1,11 +1,11 @@
-/// A ratio of two figures of the same round, and the project's goal for it.
+/// A ratio of two rows of the same round, and the project's goal for it.
 struct Ratio: Sendable {
     let key: String
     let title: String
     let goal: String
-    /// The keys of the figures.
+    /// The keys of the rows.
     let numerator: String
-    /// nil for a figure that has a goal of its own.
+    /// nil for a row that has a goal of its own.
     let denominator: String?
 
     private init(_ key: String, _ title: String, goal: String, _ numerator: String, to denominator: String? = nil) {
@@ -18,13 +18,13 @@ struct Ratio: Sendable {
 
     /// The ratio of each round.
     ///
-    /// - Parameter values: The values of figures by key, one for each round.
-    /// - Returns: The ratio's figure, without values if one of the two was not measured in each round.
-    func figure(_ values: [String: [Double]]) -> Figure {
+    /// - Parameter values: The values of rows by key, one for each round.
+    /// - Returns: The ratio's row, without values if one of the two was not measured in each round.
+    func row(_ values: [String: [Double]]) -> ResultRow {
         let above = values[numerator] ?? []
         let below = denominator.map { values[$0] ?? [] } ?? above.map { _ in 1 }
         let quotients = above.count == below.count ? zip(above, below).map { $0 / $1 } : []
-        return Figure(key: key, title: title, values: quotients, goal: goal)
+        return ResultRow(key: key, title: title, values: quotients, goal: goal)
     }
 
     /// All ratios, in the order of the report.

@@ -14,7 +14,7 @@ struct Report {
     var markdown: String {
         let machine = results.machine
         let ratios = results.ratios.map { "| \($0.title) | \(Self.values($0, digits: 2)) | \($0.goal ?? "") |" }
-        let figures = results.figures.map { "| \($0.title) | \(Self.values($0)) |" }
+        let rows = results.rows.map { "| \($0.title) | \(Self.values($0)) |" }
         return """
             \(results.date.formatted(.iso8601)) · \(machine.cores) cores (\(machine.processor)), shared by load \
             generator, service and database, \(Self.text(results.settings.othersBusyPercent, digits: 0)) % busy with \
@@ -25,9 +25,9 @@ struct Report {
             |---|---|---|---|
             \(ratios.joined(separator: "\n"))
 
-            | figure | median | lowest to highest |
+            | measurement | median | lowest to highest |
             |---|---|---|
-            \(figures.joined(separator: "\n"))
+            \(rows.joined(separator: "\n"))
             | Answers but 2xx, broken connections | \(results.failureCount) | |
 
             """
@@ -44,10 +44,10 @@ struct Report {
                 machine: results.machine,
                 versions: results.versions,
                 settings: results.settings,
-                rounds: Dictionary(uniqueKeysWithValues: results.figures.map { ($0.key, $0.values) }),
+                rounds: Dictionary(uniqueKeysWithValues: results.rows.map { ($0.key, $0.values) }),
                 failureCount: results.failureCount,
                 failures: results.failures,
-                medians: Self.medians(results.figures),
+                medians: Self.medians(results.rows),
                 medianRatios: Self.medians(results.ratios)
             )
         )
@@ -67,16 +67,16 @@ struct Report {
     }
 
     /// The median, and from the lowest to the highest value of the rounds.
-    private static func values(_ figure: Figure, digits: Int? = nil) -> String {
-        guard let median = figure.median, let low = figure.values.min(), let high = figure.values.max() else {
+    private static func values(_ row: ResultRow, digits: Int? = nil) -> String {
+        guard let median = row.median, let low = row.values.min(), let high = row.values.max() else {
             return "not measured |"
         }
-        let spread = figure.values.count > 1 ? "\(text(low, digits: digits)) to \(text(high, digits: digits))" : ""
+        let spread = row.values.count > 1 ? "\(text(low, digits: digits)) to \(text(high, digits: digits))" : ""
         return "\(text(median, digits: digits)) | \(spread)"
     }
 
-    private static func medians(_ figures: [Figure]) -> [String: Double] {
-        Dictionary(uniqueKeysWithValues: figures.map { ($0.key, $0.median) }).compactMapValues { $0 }
+    private static func medians(_ rows: [ResultRow]) -> [String: Double] {
+        Dictionary(uniqueKeysWithValues: rows.map { ($0.key, $0.median) }).compactMapValues { $0 }
     }
 
     private struct Document: Encodable {
@@ -84,7 +84,7 @@ struct Report {
         let machine: Machine
         let versions: Versions
         let settings: Results.Settings
-        /// The values of each figure, one for each round, or one for all.
+        /// The values of each row, one for each round, or one for all.
         let rounds: [String: [Double]]
         let failureCount: Int
         let failures: [String: Int]

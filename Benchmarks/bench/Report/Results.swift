@@ -14,7 +14,7 @@ struct Results: Sendable {
     let versions: Versions
     let settings: Settings
     /// In the order in which they were first added.
-    private(set) var figures: [Figure] = []
+    private(set) var rows: [ResultRow] = []
     /// The number of requests without a 2xx answer, by the measurement's key; without those where all succeeded.
     private(set) var failures: [String: Int] = [:]
 
@@ -24,28 +24,28 @@ struct Results: Sendable {
     /// The ratios of each round.
     ///
     /// A disturbance of a whole round changes them little.
-    var ratios: [Figure] {
-        let values = Dictionary(uniqueKeysWithValues: figures.map { ($0.key, $0.values) })
-        return Ratio.all.map { $0.figure(values) }
+    var ratios: [ResultRow] {
+        let values = Dictionary(uniqueKeysWithValues: rows.map { ($0.key, $0.values) })
+        return Ratio.all.map { $0.row(values) }
     }
 
     /// Adds what a round has measured.
     ///
     /// - Parameters:
-    ///   - key: Begins the keys of its figures in `results.json`.
+    ///   - key: Begins the keys of its rows in `results.json`.
     ///   - title: Begins their titles.
-    ///   - measured: The figures of this round.
-    mutating func add(_ key: String, _ title: String, _ measured: some Measured) {
+    ///   - measured: The measurement of this round.
+    mutating func add(_ key: String, _ title: String, _ measured: some Measurement) {
         for (unit, label, value) in measured.values { add(key + unit, "\(title): \(label)", value) }
         if measured.failureCount > 0 { failures[key, default: 0] += measured.failureCount }
     }
 
-    /// Adds a round's value of one figure.
+    /// Adds a round's value of one row.
     mutating func add(_ key: String, _ title: String, _ value: Double) {
-        if let index = figures.firstIndex(where: { $0.key == key }) {
-            figures[index].values.append(value)
+        if let index = rows.firstIndex(where: { $0.key == key }) {
+            rows[index].values.append(value)
         } else {
-            figures.append(Figure(key: key, title: title, values: [value]))
+            rows.append(ResultRow(key: key, title: title, values: [value]))
         }
     }
 }

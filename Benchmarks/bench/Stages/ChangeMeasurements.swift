@@ -90,7 +90,7 @@ struct ChangeMeasurements: Sendable {
         )
     }
 
-    private func creations(sendsNotifications: Bool) async throws -> LoadFigures {
+    private func creations(sendsNotifications: Bool) async throws -> LoadMeasurement {
         try await PlainService.with(
             databaseURL: stage.databaseURL,
             store: store,
@@ -103,7 +103,7 @@ struct ChangeMeasurements: Sendable {
 
     // MARK: One client
 
-    private func eventTimes() async throws -> TimeFigures {
+    private func eventTimes() async throws -> TimeMeasurement {
         try await streams(["token-1"], at: stage.otherService) { clients in
             var times: [Duration] = []
             for number in 0..<Self.sampleCount {
@@ -114,12 +114,12 @@ struct ChangeMeasurements: Sendable {
                 try await clients.all()
                 times.append(ContinuousClock.now - start)
             }
-            return TimeFigures(times)
+            return TimeMeasurement(times)
         }
     }
 
     /// The least that PostgreSQL needs: one statement writes and notifies, one connection listens.
-    private func notificationTimes() async throws -> TimeFigures {
+    private func notificationTimes() async throws -> TimeMeasurement {
         let configuration = try PostgresConfiguration(url: stage.databaseURL, maxConnections: 1)
         return try await PostgresClient.withClient(configuration: configuration) { postgres in
             try await postgres.write("CREATE TABLE IF NOT EXISTS raw_changes (id bigint, data text)")
@@ -138,7 +138,7 @@ struct ChangeMeasurements: Sendable {
                     """
                 )
             }
-            return TimeFigures(times)
+            return TimeMeasurement(times)
         }
     }
 
@@ -196,7 +196,7 @@ struct ChangeMeasurements: Sendable {
         _ clients: StreamClients,
         at service: RunningServer,
         count: Int
-    ) async throws -> (times: TimeFigures, bytes: Int) {
+    ) async throws -> (times: TimeMeasurement, bytes: Int) {
         var (times, bytes): ([Duration], Int) = ([], 0)
         for number in 0..<Self.fanOutCount {
             times.append(
@@ -206,10 +206,10 @@ struct ChangeMeasurements: Sendable {
             )
             bytes = clients.bytes / count
         }
-        return (TimeFigures(times), bytes)
+        return (TimeMeasurement(times), bytes)
     }
 
-    private func rawFanOut(bytes: Int, count: Int) async throws -> TimeFigures {
+    private func rawFanOut(bytes: Int, count: Int) async throws -> TimeMeasurement {
         try await FanOutServer.with { server in
             try await StreamClients.with(
                 count,
@@ -232,12 +232,14 @@ struct ChangeMeasurements: Sendable {
                     try await Task.sleep(for: .milliseconds(100))
                 }
                 try await orderer.close()
-                return TimeFigures(times)
+                return TimeMeasurement(times)
             }
         }
     }
 
-    private func listBesideWrites(at service: RunningServer) async throws -> (list: LoadFigures, writes: LoadFigures) {
+    private func listBesideWrites(at service: RunningServer) async throws -> (
+        list: LoadMeasurement, writes: LoadMeasurement
+    ) {
         try await wrk.run(
             .pacedLists,
             connections: Self.listConnections,
@@ -248,7 +250,7 @@ struct ChangeMeasurements: Sendable {
         )
     }
 
-    private func list(at service: RunningServer) async throws -> LoadFigures {
+    private func list(at service: RunningServer) async throws -> LoadMeasurement {
         try await wrk.run(.pacedLists, at: service.origin, connections: Self.listConnections, seconds: seconds)
     }
 

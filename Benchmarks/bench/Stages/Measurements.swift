@@ -34,7 +34,7 @@ struct Measurements: Sendable {
         let versions = await Versions.installed(postgreSQL: stage.serverVersion)
         let busyBefore = try await ProcessorTime.busyPercent(during: Self.lookDuration)
         if busyBefore > Self.maxOthersBusyPercent {
-            say("Something else keeps this machine \(Int(busyBefore)) % busy: the figures will be poor.")
+            say("Something else keeps this machine \(Int(busyBefore)) % busy: the results will be poor.")
         }
         var results = Results(
             date: Date(),
@@ -105,7 +105,7 @@ struct Measurements: Sendable {
         results.add("pageOfMany", "50 records of 1,000,000, 4 connections", try await page(BenchRecords.manyToken))
     }
 
-    private func page(_ token: String) async throws -> LoadFigures {
+    private func page(_ token: String) async throws -> LoadMeasurement {
         try await load(.newestRecords(token: token), connections: Self.pageConnections)
     }
 
@@ -129,7 +129,7 @@ struct Measurements: Sendable {
         )
     }
 
-    private func photo(_ url: String) async throws -> LoadFigures {
+    private func photo(_ url: String) async throws -> LoadMeasurement {
         try await wrk.run(.photo, at: url, connections: PhotoStage.connections, seconds: seconds)
     }
 
@@ -151,7 +151,7 @@ struct Measurements: Sendable {
         results.add("signInBesideList", "Sign-ins with the list", signIns)
     }
 
-    private func load(_ load: Wrk.Load, connections: Int = 16, seconds: Int? = nil) async throws -> LoadFigures {
+    private func load(_ load: Wrk.Load, connections: Int = 16, seconds: Int? = nil) async throws -> LoadMeasurement {
         try await wrk.run(
             load,
             at: stage.service.origin,

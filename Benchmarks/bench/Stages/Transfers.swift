@@ -11,7 +11,7 @@ import S3
 /// Each task uploads one photo after another until the time is over.
 enum Transfers {
     /// Uploads a photo through the service.
-    static func throughService(_ stage: PhotoStage, seconds: Int) async throws -> TransferFigures {
+    static func throughService(_ stage: PhotoStage, seconds: Int) async throws -> TransferMeasurement {
         let upload = Upload(stage.largePhoto)
         let origin = stage.bucketService.origin
         return try await measure(bytes: stage.largePhoto.readableBytes, seconds: seconds) { task in
@@ -24,7 +24,7 @@ enum Transfers {
     }
 
     /// Puts the same photo straight to the S3 server, each time signed over its hash.
-    static func direct(_ stage: PhotoStage, seconds: Int) async throws -> TransferFigures {
+    static func direct(_ stage: PhotoStage, seconds: Int) async throws -> TransferMeasurement {
         let (photo, s3) = (stage.largePhoto, stage.s3)
         // The client compares the answer with it. A direct put would not need it.
         let md5Hex = S3Body(photo).md5Hex
@@ -42,7 +42,7 @@ enum Transfers {
         bytes: Int,
         seconds: Int,
         _ upload: @escaping @Sendable (_ task: Int) async throws -> Bool
-    ) async throws -> TransferFigures {
+    ) async throws -> TransferMeasurement {
         let start = ContinuousClock.now
         let end = start + .seconds(seconds)
         let (count, failures) = try await withThrowingTaskGroup(of: (Int, Int).self) { group in
@@ -57,7 +57,7 @@ enum Transfers {
             }
             return try await group.reduce((0, 0)) { ($0.0 + $1.0, $0.1 + $1.1) }
         }
-        return TransferFigures(
+        return TransferMeasurement(
             bytesPerSecond: Double(count * bytes) / ((ContinuousClock.now - start) / .seconds(1)),
             failureCount: failures
         )

@@ -21,7 +21,7 @@ struct Memory: Sendable {
     private static func mebibytes(_ label: String, _ status: String) throws(BenchError) -> Double {
         let words = status.split(separator: "\n").first { $0.hasPrefix(label) }?.split { $0 == " " || $0 == "\t" }
         guard let words, words.count == 3, words[2] == "kB", let kibibytes = Double(words[1]) else {
-            throw .unreadable(figure: label, output: status)
+            throw .unreadable(value: label, output: status)
         }
         return kibibytes / 1024
     }

@@ -35,11 +35,11 @@ struct Pgbench: Sendable {
     ///   - load: The statements.
     ///   - connections: How many statements are under way at any time.
     ///   - seconds: For how long.
-    /// - Returns: Its figures.
+    /// - Returns: Its measurement.
     /// - Throws: `BenchError` with pgbench's output.
-    func run(_ load: Load, connections: Int, seconds: Int) async throws -> DatabaseFigures {
+    func run(_ load: Load, connections: Int, seconds: Int) async throws -> DatabaseMeasurement {
         let options = ["-M", "prepared", "-n", "-c", "\(connections)", "-j", "2", "-T", "\(seconds)"]
-        return try PgbenchOutput.figures(
+        return try PgbenchOutput.measurement(
             try await Tool.run(program, options + ["-f", Self.file(of: load, in: folder).path, databaseURL])
         )
     }

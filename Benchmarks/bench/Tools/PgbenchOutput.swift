@@ -1,22 +1,22 @@
 /// Reads pgbench's final output.
 enum PgbenchOutput {
-    /// Takes the figures out of pgbench's output.
+    /// Reads the measurement from pgbench's output.
     ///
     /// - Parameter output: All of it.
-    /// - Returns: The figures, without the time that connecting takes.
+    /// - Returns: The measurement, without the time that connecting takes.
     /// - Throws: `BenchError.unreadable` for one that is missing or malformed, or when a transaction failed.
-    static func figures(_ output: String) throws(BenchError) -> DatabaseFigures {
-        guard try figure("number of transactions actually processed:", output, { Int($0) }) > 0 else {
-            throw .unreadable(figure: "number of transactions", output: output)
+    static func measurement(_ output: String) throws(BenchError) -> DatabaseMeasurement {
+        guard try number("number of transactions actually processed:", output, { Int($0) }) > 0 else {
+            throw .unreadable(value: "number of transactions", output: output)
         }
         // Versions before 15 do not count these: there a failure ends the client, and pgbench with an error.
         if output.contains("number of failed transactions:") {
-            let failed = try figure("number of failed transactions:", output) { Int($0) }
-            guard failed == 0 else { throw .unreadable(figure: "run without failed transactions", output: output) }
+            let failed = try number("number of failed transactions:", output) { Int($0) }
+            guard failed == 0 else { throw .unreadable(value: "run without failed transactions", output: output) }
         }
-        return DatabaseFigures(
-            transactionsPerSecond: try figure("tps =", output, positive),
-            averageMilliseconds: try figure("latency average =", output, unit: "ms", positive)
+        return DatabaseMeasurement(
+            transactionsPerSecond: try number("tps =", output, positive),
+            averageMilliseconds: try number("latency average =", output, unit: "ms", positive)
         )
     }
 
@@ -27,7 +27,7 @@ enum PgbenchOutput {
     /// The word after a label, in the last line that begins with it.
     ///
     /// Older versions print the rate twice, and the one without the time for connecting comes last.
-    private static func figure<Value>(
+    private static func number<Value>(
         _ label: String,
         _ output: String,
         unit: String? = nil,
@@ -38,7 +38,7 @@ enum PgbenchOutput {
         // Some versions print `51234/51234`. The first number counts.
         guard let word = words.first?.split(separator: "/").first, let value = convert(String(word)),
             unit == nil || words.dropFirst().first == unit.map({ $0[...] })
-        else { throw .unreadable(figure: label, output: output) }
+        else { throw .unreadable(value: label, output: output) }
         return value
     }
 }

@@ -68,7 +68,7 @@ enum Tool {
             output: .string(limit: maxOutputBytes),
             error: .combinedWithOutput
         )
-        // A tool that is ended early reports its figures as if they were complete.
+        // A tool that is ended early reports its measurement as if they were complete.
         try Task.checkCancellation()
         return (result.terminationStatus.isSuccess, result.standardOutput)
     }

@@ -38,17 +38,17 @@ struct Wrk: Sendable {
     ///   - origin: The server.
     ///   - connections: How many requests are under way at any time.
     ///   - seconds: For how long.
-    /// - Returns: Its figures.
+    /// - Returns: Its measurement.
     /// - Throws: `BenchError` with wrk's output.
-    func run(_ load: Load, at origin: String, connections: Int, seconds: Int) async throws -> LoadFigures {
+    func run(_ load: Load, at origin: String, connections: Int, seconds: Int) async throws -> LoadMeasurement {
         // One thread is enough to keep two cores busy, and leaves more time to the server than two.
         let options = ["-t", "1", "-c", "\(connections)", "-d", "\(seconds)s", "--timeout", "10s", "--latency"]
-        return try WrkOutput.figures(try await Tool.run("wrk", options + request(load, origin)))
+        return try WrkOutput.measurement(try await Tool.run("wrk", options + request(load, origin)))
     }
 
     /// Runs a load while another one runs, which begins a second before and ends after it.
     ///
-    /// - Returns: The figures of both.
+    /// - Returns: The measurements of both.
     /// - Throws: `BenchError` with wrk's output.
     func run(
         _ load: Load,
@@ -57,11 +57,11 @@ struct Wrk: Sendable {
         connections otherConnections: Int,
         at origin: String,
         seconds: Int
-    ) async throws -> (LoadFigures, LoadFigures) {
-        async let otherFigures = run(other, at: origin, connections: otherConnections, seconds: seconds + 2)
+    ) async throws -> (LoadMeasurement, LoadMeasurement) {
+        async let otherMeasurement = run(other, at: origin, connections: otherConnections, seconds: seconds + 2)
         try await Task.sleep(for: .seconds(1))
-        let figures = try await run(load, at: origin, connections: connections, seconds: seconds)
-        return (figures, try await otherFigures)
+        let measurement = try await run(load, at: origin, connections: connections, seconds: seconds)
+        return (measurement, try await otherMeasurement)
     }
 
     private func request(_ load: Load, _ origin: String) throws -> [String] {

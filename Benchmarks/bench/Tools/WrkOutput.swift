@@ -2,17 +2,17 @@
 struct WrkOutput {
     private let text: String
 
-    /// Takes the figures out of wrk's output.
+    /// Reads the measurement from wrk's output.
     ///
     /// - Parameter text: All of it.
-    /// - Returns: The figures; counts of failures that wrk leaves out are 0.
+    /// - Returns: The measurement; counts of failures that wrk leaves out are 0.
     /// - Throws: `BenchError.unreadable` for one that is missing or malformed, or when no request was answered.
-    static func figures(_ text: String) throws(BenchError) -> LoadFigures {
+    static func measurement(_ text: String) throws(BenchError) -> LoadMeasurement {
         let output = WrkOutput(text: text)
         guard try output.number(before: " requests in ") > 0 else {
-            throw .unreadable(figure: "count of requests", output: text)
+            throw .unreadable(value: "count of requests", output: text)
         }
-        return LoadFigures(
+        return LoadMeasurement(
             requestsPerSecond: try output.value("Requests/sec:", count),
             p50Milliseconds: try output.value("50%", milliseconds),
             p99Milliseconds: try output.value("99%", milliseconds),
@@ -46,7 +46,7 @@ struct WrkOutput {
     private func value(_ label: String, _ convert: (Substring) -> Double?) throws(BenchError) -> Double {
         // wrk pads some units with a space at the end of the line.
         guard let word = rest(label)?.split(separator: " ").first, let value = convert(word) else {
-            throw .unreadable(figure: label, output: text)
+            throw .unreadable(value: label, output: text)
         }
         return value
     }
@@ -54,7 +54,7 @@ struct WrkOutput {
     private func number(before label: String) throws(BenchError) -> Int {
         let line = text.split(separator: "\n").first { $0.contains(label) }
         guard let word = line?.split(separator: " ").first, let number = Int(word) else {
-            throw .unreadable(figure: "count of requests", output: text)
+            throw .unreadable(value: "count of requests", output: text)
         }
         return number
     }
@@ -67,7 +67,7 @@ struct WrkOutput {
             words.dropLast().joined() == name ? words.last.flatMap { Int($0) } : nil
         }
         guard counts.count == names.count, parts.count == names.count else {
-            throw .unreadable(figure: label, output: text)
+            throw .unreadable(value: label, output: text)
         }
         return counts.reduce(0, +)
     }

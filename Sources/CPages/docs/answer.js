@@ -12,14 +12,14 @@ export class AnswerView {
     wait() {
         this.#forgetPhoto();
         this.root.hidden = false;
-        this.#tell("Waiting for the answer…", false);
+        this.#showMessage("Waiting for the answer…", false);
     }
 
     fail(error) {
-        this.#tell(`There was no answer: ${error.message}`, true);
+        this.#showMessage(`There was no answer: ${error.message}`, true);
     }
 
-    #tell(text, isRefusal, ...rest) {
+    #showMessage(text, isRefusal, ...rest) {
         this.status.textContent = text;
         this.status.classList.toggle("refused", isRefusal);
         while (this.status.nextSibling) this.status.nextSibling.remove();
@@ -28,12 +28,12 @@ export class AnswerView {
 
     async show({ response, blob, milliseconds }) {
         if (response.type === "opaqueredirect") {
-            return this.#tell("The service redirects to the bucket. Open the photo by its link in the list.", false);
+            return this.#showMessage("The service redirects to the bucket. Open the photo by its link in the list.", false);
         }
         const isRefusal = response.status >= 400;
         const status = `${response.status} ${response.statusText} · ${milliseconds} ms · ${blob.size} bytes`;
         const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
-        return this.#tell(
+        return this.#showMessage(
             status,
             isRefusal,
             element("details", {}, element("summary", {}, "Headers"), element("pre", { tabindex: "0" }, element("code", {}, headers))),

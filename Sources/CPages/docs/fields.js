@@ -5,7 +5,7 @@ export function fieldTable(operations) {
     const bodies = operations.map((operation) => operation.requestBody?.content["application/json"].schema.properties?.data);
     // In a merge patch no field is required, so the body of a whole record says more.
     const data = bodies.filter(Boolean).sort((a, b) => (b.required?.length ?? 0) - (a.required?.length ?? 0))[0];
-    // The description may go on with limits.
+    // The description may continue with limits.
     const rules = (operations[0].description ?? "").split(/\n{2,}/).find((text) => text.startsWith("Access: ")) ?? "";
     const words = element("p", {}, ...inline(rules));
     if (!data?.properties) return [words, element("p", {}, "A record's data is any JSON object.")];

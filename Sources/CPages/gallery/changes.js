@@ -3,7 +3,7 @@ import { changesAfter } from "/files/api.js";
 /** In milliseconds. The service sends something every 15 seconds, so after a longer silence the connection is dead. */
 const maxSilence = 45000;
 
-/** The service can't tell what was missed. */
+/** The service does not know which changes were missed. */
 class Reset extends Error {}
 
 /**

@@ -21,7 +21,7 @@ export class Settings {
             find("password").reset();
             onPasswordChanged();
             await this.#showSessions();
-            this.#tell("The password is changed.");
+            this.#showMessage("The password is changed.");
         });
         onSubmit(find("leave"), async ({ password }) => {
             await leave(password);
@@ -42,7 +42,7 @@ export class Settings {
         this.#forget();
         find("settings-who").textContent = `${user.first_name} ${user.last_name} · ${user.email}`;
         for (const form of [find("password"), find("leave")]) form.elements.email.value = user.email;
-        this.#tell("");
+        this.#showMessage("");
         this.dialog.showModal();
         this.#showSessions();
     }
@@ -66,7 +66,7 @@ export class Settings {
             try {
                 await endSession(session.id);
                 row.remove();
-                this.#tell(`${device} is signed out.`);
+                this.#showMessage(`${device} is signed out.`);
                 find("settings-close").focus();
             } catch (error) {
                 button.disabled = false;
@@ -88,12 +88,12 @@ export class Settings {
     }
 
     #fail(error) {
-        this.#tell(error.message);
+        this.#showMessage(error.message);
         if (error.isSignedOut) this.onSignedOutElsewhere();
     }
 
     /** Shows a message in the dialog, because screen readers ignore everything outside of it. */
-    #tell(text) {
+    #showMessage(text) {
         find("settings-status").textContent = text;
     }
 }

@@ -26,7 +26,7 @@ export class Uploads {
         this.#next();
     }
 
-    /** Cancels all uploads, when nobody is signed in any more. */
+    /** Cancels all uploads after a sign-out. */
     cancelAll() {
         for (const cancel of this.list.querySelectorAll("button.cancel")) cancel.click();
     }

@@ -62,11 +62,11 @@ export class Viewer {
 
     #show() {
         const photo = this.#photos[this.#index];
-        this.#tell("");
+        this.#showMessage("");
         this.image.alt = photo.label;
         showPhoto(this.image, photo, {
             isFirst: true,
-            onFail: (text) => this.#tell(`${text} You can download the photo.`),
+            onFail: (text) => this.#showMessage(`${text} You can download the photo.`),
         });
         const download = find("viewer-download");
         download.href = photo.url;
@@ -89,7 +89,7 @@ export class Viewer {
         else forgetPhoto(this.neighbour);
     }
 
-    #tell(text) {
+    #showMessage(text) {
         this.image.hidden = text !== "";
         find("viewer-message").hidden = text === "";
         find("viewer-message").textContent = text;

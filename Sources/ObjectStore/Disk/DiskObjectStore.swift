@@ -42,7 +42,7 @@ package struct DiskObjectStore: ObjectStore {
     package func prepare() async throws(ObjectStoreError) {
         let path = incomingDirectory
         let isThere = try await run { try FolderStatus(path: path)?.isFolder == true }
-        guard isThere else { throw .unavailable(UnusableFolder(path: directory, reason: "it is gone")) }
+        guard isThere else { throw .unavailable(UnusableFolder(path: directory, reason: "it no longer exists")) }
     }
 
     @discardableResult

@@ -61,7 +61,7 @@ package struct Spool: ~Copyable {
     private mutating func addBlock() async throws {
         // The first block is the upload's own.
         if !blocks.isEmpty, file != nil || !hasSharedBlock() { try await flush() }
-        // It grows as it fills, since many photos are small.
+        // It grows as it fills, since many objects are small.
         blocks.append(
             blocks.isEmpty && file == nil ? ByteBuffer() : ByteBufferAllocator().buffer(capacity: Self.blockBytes)
         )

@@ -2,17 +2,17 @@ package import Budgets
 
 /// The memory and the temporary disk that all uploads of a process share.
 ///
-/// Users are the holders, by their ids. An upload that finds no memory left continues in a file. Writing a photo to a file
-/// and reading it again costs a sixth of an upload. Memory for all uploads would have no limit.
+/// Users are the holders, by their ids. An upload that finds no memory left continues in a file. Writing an object to a
+/// file and reading it again costs a sixth of an upload. Memory for all uploads would have no limit.
 package struct SpoolBudget: Sendable {
     let memory: Permits<Int>
     let disk: Permits<Int>
 
-    /// The most bytes of photos that wait in memory for the store, beside each upload's first block.
+    /// The most bytes of objects that wait in memory for the store, beside each upload's first block.
     static let usualMemoryBytes = 80 * 1024 * 1024
     /// The part of them that one user may hold.
     static let usualMemoryBytesPerUser = 40 * 1024 * 1024
-    /// The most bytes of photos in temporary files.
+    /// The most bytes of objects in temporary files.
     static let usualDiskBytes = 4 * 1024 * 1024 * 1024
     /// The part of them that one user may have.
     static let usualDiskBytesPerUser = 2 * 1024 * 1024 * 1024

@@ -98,7 +98,7 @@ extension LibPQ {
             case "host" where value.contains("@"), "dbname" where value.contains("@"):
                 return "an @ in the user or password must be written %40"
             case "port" where !value.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ",") }):
-                return "the port is no number; a / in the user or password must be written %2F"
+                return "the port is not a number; a / in the user or password must be written %2F"
             default: continue
             }
         }

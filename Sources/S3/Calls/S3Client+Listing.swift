@@ -26,7 +26,7 @@ extension S3Client {
         do {
             document = try await page(query, root: "ListBucketResult", by: deadlineForMany())
         } catch {
-            // Not every 404 means an empty bucket. To believe so could delete photos that are somewhere else.
+            // Not every 404 means an empty bucket. Taking it for one could delete objects of another bucket.
             guard error.isMissingBucket else { throw error }
             return Page(entries: [], next: nil)
         }

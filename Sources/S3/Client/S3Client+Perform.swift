@@ -40,7 +40,7 @@ extension S3Client {
 
     /// Performs a request in as many attempts as its deadline allows.
     ///
-    /// Some refusals can be put right: a wrong region, a wrong clock, keys that have ended. Each is put right once, and
+    /// Some refusals can be corrected: a wrong region, a wrong clock, expired keys. Each is corrected once, and
     /// the request is signed again. Such an attempt does not count.
     ///
     /// - Parameters:

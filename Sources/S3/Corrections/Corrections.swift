@@ -1,7 +1,7 @@
 import FoundationEssentials
 import NIOHTTP1
 
-/// Decides what to put right after a refusal: each thing once in a call.
+/// Decides what to correct after a refusal: each value once in a call.
 ///
 /// It does no I/O.
 ///
@@ -36,14 +36,14 @@ struct Corrections {
         self.mayAsk = mayAsk
     }
 
-    /// Decides what to put right before the same request is sent again; nil when there is nothing.
+    /// Decides what to correct before the same request is sent again; nil when there is nothing.
     ///
     /// - Parameters:
     ///   - error: How the last attempt ended.
     ///   - method: The request's.
     ///   - facts: The facts that the attempt used.
     ///   - date: Our own time of the attempt.
-    /// - Returns: What to put right.
+    /// - Returns: What to correct.
     mutating func next(
         after error: S3Error,
         to method: HTTPMethod,

@@ -56,7 +56,7 @@ extension S3CredentialFailure: CustomStringConvertible {
         case .noRole: "the instance has no role"
         case .tokenFileUnreadable(let path): "the file with its token, \(path), can't be read"
         case .tokenMalformed(let path):
-            "the file with its token, \(path), holds no token in one line without a line break"
+            "the file with its token, \(path), does not hold a token in one line"
         }
     }
 }
@@ -70,7 +70,7 @@ extension S3CredentialError: CustomStringConvertible {
                 + "limit must be 2 or more"
         case .failed(let origin, let failure): "\(origin) gave no credentials: \(failure)"
         case .notReplaced(let origin): "the store refuses the credentials as ended, and \(origin) gives no others"
-        case .cancelled: "nobody waits for the credentials any more"
+        case .cancelled: "the request for credentials was cancelled"
         }
     }
 }

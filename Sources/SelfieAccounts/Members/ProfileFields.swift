@@ -1,5 +1,4 @@
 import JSON
-import RecordSchema
 
 /// The free fields of a profile: a JSON object.
 package enum ProfileFields {
@@ -17,12 +16,11 @@ package enum ProfileFields {
         var reasons: [ValidationError.Reason] = []
         if fields.text.utf8.count > maxBytes { reasons.append(.tooManyBytes(max: maxBytes)) }
         if fields.depth > maxDepth { reasons.append(.tooDeep(maxDepth: maxDepth)) }
-        reasons += fields.validationErrors.map { error in
-            switch error {
-            case .hasNull: .hasNull
-            case .tooManyMarks: .invalid
-            default: .numberOutOfRange
-            }
+        switch fields.storageError {
+        case .hasNull: reasons.append(.hasNull)
+        case .tooManyMarks: reasons.append(.invalid)
+        case .numberOutOfRange: reasons.append(.numberOutOfRange)
+        case nil: break
         }
         return reasons.map { ValidationError(.fields, $0) }
     }

@@ -26,7 +26,8 @@ package struct SchemaCheck: Service {
     /// - Throws: `ServiceStartError.pendingMigrations`, or `PostgresError` when the database refuses.
     package func callAsFunction() async throws -> Bool {
         do {
-            let plan = try await Migrator(configuration: postgres, migrations: migrations).status()
+            let migrator = Migrator(configuration: postgres, migrations: migrations, lock: MigrationLock.number)
+            let plan = try await migrator.status()
             let pending = plan.entries.filter { $0.state == .pending }
             guard pending.isEmpty else { throw ServiceStartError.pendingMigrations(count: pending.count) }
             return true

@@ -52,7 +52,7 @@ struct Observability {
             switch reachability {
             case .failing(let reason):
                 logger.error(
-                    "no connection to the database can be opened, so requests wait or are refused; selfie doctor tells more",
+                    "no connection to the database can be opened, so requests wait or are refused; run selfie doctor",
                     metadata: ["reason": "\(reason)"]
                 )
             case .over: logger.notice("connections to the database can be opened again")

@@ -5,7 +5,7 @@ package import SelfieConfiguration
 import SelfiePhotos
 
 extension Installation {
-    /// Copies all photos from one store to the other, while services go on using the first.
+    /// Copies all photos from one store to the other, while services use the first.
     ///
     /// - Parameters:
     ///   - direction: The direction.

@@ -23,7 +23,7 @@ struct BucketCheck: Sendable {
             now: plain.now
         )
         guard await checkKeys(credentials), let greeting = await greet() else {
-            return findings.skipped("\(Self.rest), and whether the public sees it")
+            return findings.skipped("\(Self.rest), and public access")
         }
         checkClock(greeting)
         if greeting.isList {
@@ -122,7 +122,7 @@ struct BucketCheck: Sendable {
     private func makeBucket(_ client: S3Client) async -> Bool {
         guard makesBucket else {
             findings.warning(
-                "there is no bucket \(bucket.configuration.bucket) yet; the first upload makes it",
+                "there is no bucket \(bucket.configuration.bucket) yet; the first upload creates it",
                 "If the name is right, run selfie doctor --make-bucket to make it and to check the rest."
             )
             return false

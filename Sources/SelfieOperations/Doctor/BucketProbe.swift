@@ -42,7 +42,7 @@ struct BucketProbe: Sendable {
             await checkPublic()
             await checkUploadInParts()
         } else {
-            findings.skipped("whether the public sees it, and uploads in parts, since the store is not available")
+            findings.skipped("public access and uploads in parts, since the store is not available")
         }
         await delete(versionID: versionID)
     }
@@ -117,7 +117,7 @@ struct BucketProbe: Sendable {
             }
         } catch {
             let failure = check.diagnosis(of: .unanswered(error), at: .get)
-            findings.warning("whether the public sees it is not known: \(failure.cause)", failure.remedy)
+            findings.warning("its public access could not be checked: \(failure.cause)", failure.remedy)
         }
     }
 

@@ -6,7 +6,7 @@ struct BucketStep: Sendable, Equatable {
     let permission: String
 
     static let list = BucketStep(name: "listing objects", permission: "s3:ListBucket")
-    static let make = BucketStep(name: "making the bucket", permission: "s3:CreateBucket")
+    static let make = BucketStep(name: "creating the bucket", permission: "s3:CreateBucket")
     static let put = BucketStep(name: "putting an object", permission: "s3:PutObject")
     static let head = BucketStep(name: "asking for an object's size", permission: "s3:GetObject")
     static let get = BucketStep(name: "getting an object", permission: "s3:GetObject")

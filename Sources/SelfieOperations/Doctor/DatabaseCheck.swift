@@ -2,6 +2,7 @@ import Encodings
 import FoundationEssentials
 import Migrations
 import Postgres
+import SelfieConfiguration
 
 /// Checks the database: connection, version, write access, migrations, clock, and passwords that were not decrypted.
 struct DatabaseCheck: Sendable {
@@ -81,11 +82,12 @@ struct DatabaseCheck: Sendable {
     /// - Returns: Whether all tables must exist.
     private func checkMigrations() async -> Bool {
         do {
-            let migrator = Migrator(configuration: configuration, migrations: try migrations.get())
+            let migrations = try migrations.get()
+            let migrator = Migrator(configuration: configuration, migrations: migrations, lock: MigrationLock.number)
             return report(try await withLimit(statusLimit) { try await migrator.status() })
         } catch {
             findings.failed(
-                "whether it is migrated is not known: \(findings.secrets.hidden(in: "\(error)"))",
+                "its migrations could not be checked: \(findings.secrets.hidden(in: "\(error)"))",
                 "Run selfie migrate status in the project's folder, or name the folder with --migrations."
             )
             return false

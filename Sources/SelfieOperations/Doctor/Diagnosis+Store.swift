@@ -63,7 +63,7 @@ extension ServiceConfiguration.Bucket {
         case "XAmzContentSHA256Mismatch", "BadDigest", "IncompleteBody": Self.changedBytes
         case "SlowDown", "ServiceUnavailable", "InternalError", "RequestTimeout", "OperationAborted",
             "TooManyRequests", "429", "500", "502", "503", "504":
-            "Run selfie doctor again in a minute. If it stays, see the store's status."
+            "Run selfie doctor again in a minute. If that does not help, see the store's status."
         case "NoSuchKey", "404":
             [.list, .make, .put, .beginUpload].contains(step)
                 ? "Set AWS_ENDPOINT_URL_S3 to the store's S3 interface, not to its web console."

@@ -25,7 +25,7 @@ struct FolderCheck: Sendable {
             }
             if await checkProbe() { check(status) }
         } catch {
-            findings.failed("OBJECTS_PATH can't be looked at (\(error))", Self.permissions)
+            findings.failed("OBJECTS_PATH can't be examined (\(error))", Self.permissions)
             findings.skipped("put, get and delete")
         }
     }
@@ -37,9 +37,12 @@ struct FolderCheck: Sendable {
             parent = URL(filePath: parent).deletingLastPathComponent().path
         } while access(parent, F_OK) != 0 && parent.count > 1
         if (try? FolderStatus(path: parent))?.isFolder == true, access(parent, W_OK | X_OK) == 0 {
-            findings.ok("OBJECTS_PATH does not exist yet; the service makes it when it starts")
+            findings.ok("OBJECTS_PATH does not exist yet; the service creates it when it starts")
         } else {
-            findings.failed("OBJECTS_PATH does not exist, and can't be made", "Make the folder. \(Self.permissions)")
+            findings.failed(
+                "OBJECTS_PATH does not exist, and can't be created",
+                "Create the folder. \(Self.permissions)"
+            )
         }
         findings.skipped("put, get and delete, until the folder exists")
     }

@@ -29,7 +29,7 @@ package enum InstallationError: Error, CustomStringConvertible {
         case .pooler:
             """
             There is a pooler such as PgBouncer before the database, and this needs a session of its own. Run it with \
-            the DATABASE_URL of the database itself. The service may go on meanwhile.
+            the DATABASE_URL of the database itself. The service may keep running.
             """
         case .noFolder(let path): "There is no folder \(path). Correct OBJECTS_PATH."
         case .noBucket(let name):

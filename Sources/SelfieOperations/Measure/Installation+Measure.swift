@@ -5,7 +5,7 @@ package import SelfieConfiguration
 package import SelfiePhotos
 
 extension Installation {
-    /// Measures all photos whose size is not known, while services go on.
+    /// Measures all photos whose size is not known, while services run.
     ///
     /// - Parameters:
     ///   - configuration: The service's.

@@ -1,7 +1,7 @@
 import Concurrency
 import SelfiePhotos
 
-/// Measures all photos whose size is not known, while services go on.
+/// Measures all photos whose size is not known, while services run.
 struct MeasurePhotos: Sendable {
     let photos: PhotoStore
     let measure: MeasurePhoto

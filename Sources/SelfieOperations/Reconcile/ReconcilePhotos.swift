@@ -125,7 +125,7 @@ struct ReconcilePhotos: Sendable {
     }
 
     private func comparePuts(into report: inout ReconciliationReport, before date: Date) async throws {
-        // Never younger than this: a put that was not given up may go on.
+        // Never younger than this: such a put may still be running.
         let begun = date - TimeInterval(max(options.minSeconds, PhotoStore.maxPendingInPartsSeconds))
         try await objects.forEachPageOfUnfinishedPuts { page in
             for put in page where put.begun <= begun {

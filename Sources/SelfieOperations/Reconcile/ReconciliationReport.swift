@@ -64,14 +64,14 @@ package enum ReconciliationError: Error, CustomStringConvertible {
             """
         case .suspicious(.versionWithoutPhoto, let count, let total):
             """
-            No old version was deleted: they are of \(count) photos that are gone, and there are only \(total) photos. This \
-            may be another installation's database. Look with --dry-run. If they may go, run again with --force.
+            No old version was deleted: they are of \(count) deleted photos, and there are only \(total) photos. This may \
+            be another installation's database. Look with --dry-run. To delete them, run again with --force.
             """
         case .suspicious(_, let count, let total):
             """
             Nothing was repaired: \(count) of \(total) objects belong to no photo. This seems to be another \
-            installation's database, or a bucket that holds other things too. If all of these may go, run again with \
-            --force to delete them.
+            installation's database, or a bucket that holds other things too. To delete all of these, run again with \
+            --force.
             """
         }
     }

@@ -32,7 +32,7 @@ package struct Administration: Sendable {
     /// Accounts in the order of their ids.
     ///
     /// - Parameters:
-    ///   - text: A text that e-mail or name must contain, in any case of letters; nil for all.
+    ///   - text: A text that e-mail or name must contain, ignoring case; nil for all.
     ///   - id: The id after which to begin.
     ///   - limit: The most accounts.
     /// - Returns: The accounts.

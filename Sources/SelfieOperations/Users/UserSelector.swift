@@ -27,24 +27,3 @@ package enum UserSelector: Sendable, CustomStringConvertible {
         }
     }
 }
-
-package enum AdministrationError: Error, CustomStringConvertible {
-    case noSuchUser(UserSelector)
-    case notMigrated
-    case unreachable
-    case passwordRefused
-    case emailRefused
-    case emailTaken
-
-    package var description: String {
-        switch self {
-        case .noSuchUser(let selector): "There is no user \(selector)."
-        case .notMigrated: "The database lacks migrations. Run: selfie migrate"
-        case .unreachable: "The database can't be reached. Run selfie doctor to see why."
-        case .passwordRefused:
-            "A password has at least \(Password.minCharacters) characters and at most \(Password.maxBytes) bytes."
-        case .emailRefused: "That is no e-mail: it must be like name@example.com."
-        case .emailTaken: "Another account has this e-mail."
-        }
-    }
-}

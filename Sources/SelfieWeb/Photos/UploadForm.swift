@@ -90,7 +90,7 @@ struct UploadForm {
             }
         } catch MultipartError.fieldTooLarge where isImage {
             // A text is no photo, whatever its bytes.
-            throw ServiceError.parametersMissing([Endpoint.Parameter.image.name], hint: "image is a file, and no text")
+            throw ServiceError.parametersMissing([Endpoint.Parameter.image.name], hint: "image must be a file")
         } catch let error as MultipartError {
             throw ServiceError(error, within: limits)
         }

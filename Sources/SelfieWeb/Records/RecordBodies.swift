@@ -143,9 +143,9 @@ extension RecordOperation {
                 throw RecordRefusal(.invalid([RecordValidationError(nil, .tooManyBytes)]))
             }
             // Before anything compares its texts.
-            let slow = members.filter { $0.value.validationErrors.contains(.tooManyMarks) }
+            let slow = members.filter { $0.value.storageError == .tooManyMarks }
             guard slow.isEmpty else {
-                throw RecordRefusal(.invalid(slow.keys.map { RecordValidationError($0, .tooManyMarks) }))
+                throw RecordRefusal(.invalid(slow.keys.map { RecordValidationError($0, .unstorable(.tooManyMarks)) }))
             }
             data = text
         } else if action == .create || action == .put {

@@ -52,7 +52,7 @@ extension RecordQuery {
         guard case .object(let members)? = try? JSONValue.parse(text.utf8), members.count <= Schema.maxIndexCount else {
             throw invalid
         }
-        for value in members.values where value.depth > 0 || !value.validationErrors.isEmpty { throw invalid }
+        for value in members.values where value.depth > 0 || value.storageError != nil { throw invalid }
         return members.map { ($0.key, $0.value) }
     }
 }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import JSON
 import RecordSchema
 import SelfieRecords
 
@@ -174,9 +175,9 @@ extension RecordValidationError {
             case .notAnObject: "must be an object"
             case .tooManyBytes: "is too long (maximum is \(RecordLimits.maxBytes) bytes)"
             case .tooDeep: "is too deep (maximum is \(RecordLimits.maxDepth) levels)"
-            case .hasNull: "has U+0000"
-            case .tooManyMarks: "is invalid"
-            case .numberOutOfRange: "has a number beyond 64 bits"
+            case .unstorable(.hasNull): "has U+0000"
+            case .unstorable(.tooManyMarks): "is invalid"
+            case .unstorable(.numberOutOfRange): "has a number beyond 64 bits"
             case .unknown: "is unknown"
             case .missing: "is missing"
             case .notA(let type): "must be \(type.article) \(type.word)"

@@ -194,7 +194,7 @@ package struct ServiceError: Error, Equatable {
         message: "Too many requests. Please try again later!"
     )
 
-    /// A user does too much at the same time.
+    /// Too many parallel requests of a user.
     static let tooManyAtOnce = ServiceError(
         status: .tooManyRequests,
         code: "too_many_at_once",

@@ -6,7 +6,7 @@ import SelfieRecords
 
 struct Changes: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at the changes that users can see.",
+        abstract: "Read the changes that users can see.",
         subcommands: [FollowUserChanges.self]
     )
 }
@@ -23,7 +23,7 @@ struct FollowUserChanges: AsyncParsableCommand {
 
     @OptionGroup var argument: UserArgument
 
-    @Option(help: "Begin behind this cursor, or with `now`. Without it, everything that the user can see comes first.")
+    @Option(help: "Start after this cursor, or at `now`. Without it, everything that the user can see comes first.")
     var since: ChangeQuery.Start = .beginning
 
     @Option(help: "Only these collections, with commas between them; photos for photos.")
@@ -54,7 +54,9 @@ struct FollowUserChanges: AsyncParsableCommand {
                     // A reader at the other end of a pipe waits for it.
                     try StandardOutput.finish()
                     if case .reset(let reset) = event {
-                        StandardError.write("This cursor no longer works (\(reset.rawValue)). Begin without --since.\n")
+                        StandardError.write(
+                            "This cursor no longer works (\(reset.rawValue)). Start again without --since.\n"
+                        )
                         throw ExitCode.failure
                     }
                     if case .synced = event { return !once }

@@ -6,7 +6,7 @@ enum Confirmation {
     /// Refuses a command that would have to ask, and can't.
     static func validate(yes: Bool) throws {
         guard yes || isatty(STDIN_FILENO) == 1 else {
-            throw ValidationError("There is no terminal to ask on. Confirm with --yes.")
+            throw ValidationError("There is no terminal for the confirmation. Use --yes.")
         }
     }
 

@@ -54,7 +54,7 @@ struct LineLogHandler: LogHandler {
     static func lossLine(count: Int) -> LogLine {
         let event = LogEvent(
             level: .warning,
-            message: "lines of the log were lost, since nobody took them",
+            message: "lines of the log were dropped: the reader was too slow",
             metadata: ["count": .stringConvertible(count)],
             source: nil,
             file: #fileID,

@@ -43,8 +43,8 @@ struct DeleteUser: AsyncParsableCommand {
         commandName: "delete",
         abstract: "Delete an account with its sessions and photos.",
         discussion: """
-            The service deletes the photos' objects within seconds; so does selfie photos reconcile. The account's \
-            events stay in the audit, with only its id.
+            The service deletes the photos' objects within seconds; if it is not running, selfie photos reconcile deletes \
+            them. The account's events stay in the audit, with only its id.
             """
     )
 
@@ -74,7 +74,7 @@ struct DeleteUser: AsyncParsableCommand {
     }
 
     private func question(about user: UserSummary) -> String {
-        "Delete \(Cell.text(user.email)) (\(user.id)) and \(counted(user.photoCount, "photo")) for ever?"
+        "Delete \(Cell.text(user.email)) (\(user.id)) and \(counted(user.photoCount, "photo")) permanently?"
     }
 }
 

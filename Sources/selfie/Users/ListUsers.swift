@@ -10,7 +10,7 @@ struct ListUsers: AsyncParsableCommand {
     @Option(help: "Only users whose e-mail or name contains this text.")
     var matching: String?
 
-    @Option(help: "Begin after this id.")
+    @Option(help: "Start after this id.")
     var after = 0
 
     @Option(help: "The most users to list, at most \(maxLimit).")

@@ -8,14 +8,14 @@ import SelfieOperations
 struct UserPassword: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "password",
-        abstract: "Give a user who forgot the password another one.",
+        abstract: "Give a user a new password.",
         discussion: """
-            Asks for it twice on a terminal, without showing it. Otherwise it reads the first line of standard input. All \
-            sessions and all URLs of photos end. Make sure first that it is the user who asks.
+            On a terminal, it asks for the new password twice, without showing it. Otherwise it reads the first line of \
+            standard input. All sessions and all URLs of photos end. Make sure first that it is the user who asks.
             """
     )
 
-    @Flag(help: "Make a password, and print it.")
+    @Flag(help: "Generate a password, and print it.")
     var generate = false
 
     @OptionGroup var argument: UserArgument
@@ -34,7 +34,7 @@ struct UserPassword: AsyncParsableCommand {
         try output.print(Outcome(userId: user.id, password: generate ? password : nil)) {
             var line = "\(Cell.text(user.email)) (\(user.id)) has a new password. All sessions have ended."
             if user.disabledAt != nil {
-                line += " The account is disabled: nobody can sign in before selfie users enable."
+                line += " The account is disabled: run selfie users enable before the user can sign in."
             }
             return generate ? "\(line)\n\(password)" : line
         }
@@ -61,8 +61,8 @@ struct UserPassword: AsyncParsableCommand {
 struct UserEmail: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "email",
-        abstract: "Give a user another e-mail.",
-        discussion: "Sessions stay valid. Make sure first that the user gets mail there."
+        abstract: "Give a user another e-mail address.",
+        discussion: "Sessions stay valid. Make sure first that the user receives mail there."
     )
 
     @OptionGroup var argument: UserArgument

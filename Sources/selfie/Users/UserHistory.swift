@@ -35,7 +35,7 @@ struct UserAudit: AsyncParsableCommand {
     @Argument(help: "The user's id, e-mail or member id; all users by default. An id may be that of a deleted user.")
     var user: UserSelector?
 
-    @Option(help: "Begin with the event before this id.")
+    @Option(help: "Start with the event before this id.")
     var before: Int?
 
     @Option(help: "The most events to list, at most \(maxLimit).")

@@ -6,7 +6,7 @@ import SelfieOperations
 
 struct Users: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look after accounts.",
+        abstract: "Manage accounts.",
         discussion:
             "A user is named by id, e-mail or member id. Only DATABASE_URL is needed. The service may be running or not.",
         subcommands: [

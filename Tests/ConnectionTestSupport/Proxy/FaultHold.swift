@@ -7,7 +7,7 @@ package enum FaultHold: Sendable {
     /// Until the client closes the connection, which it has a reason for once the closure was called.
     case untilClientLeaves(@Sendable (FaultyProxy.Record) -> Void)
 
-    /// Holds what reaches the store when nobody waits for its answer any more.
+    /// Holds requests that reach the store after their client has given up.
     func delay(_ record: FaultyProxy.Record, of client: ConnectionEnd) async throws {
         switch self {
         case .real(let delay, _): try await Task.sleep(for: delay)

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// What a ``FaultyProxy`` is told to do, and what it did.
+/// The faults that a ``FaultyProxy`` is to make, and those that it made.
 final class FaultyProxyState: Sendable {
     fileprivate struct State {
         var generator: SplitMix64

@@ -16,7 +16,7 @@ enum HTTPListener {
     ) async throws -> Result {
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-            // Or the system would take whole photos while nobody reads, and nothing could stall.
+            // Otherwise the system would buffer whole photos without a reader, and nothing could stall.
             .childChannelOption(.socketOption(.so_rcvbuf), value: 64 * 1024)
             // Wrapped and read only when served: an async channel that nobody serves any more is a crash in NIO.
             .childChannelOption(.autoRead, value: false)
@@ -65,10 +65,10 @@ struct ServedConnection {
     private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     private var buffer = ByteBuffer()
 
-    /// Tells it from all others.
+    /// Identifies it.
     var id: ObjectIdentifier { ObjectIdentifier(channel) }
 
-    /// For who waits until the client has closed it.
+    /// Waiters for the client's close.
     var end: ConnectionEnd { ConnectionEnd(channel: channel) }
 
     fileprivate init(

@@ -54,12 +54,12 @@ struct StoreConnection: Sendable {
         }
     }
 
-    /// Has the store do as asked when the client is gone.
+    /// Sends the request to the store after the client has disconnected.
     ///
     /// - Parameters:
     ///   - request: Goes on as it came.
     ///   - connection: Brings the body, and stays open meanwhile.
-    ///   - delay: Returns when the client is gone.
+    ///   - delay: Returns when the client has disconnected.
     /// - Throws: What either connection throws.
     func exchangeLate(
         _ request: ServedRequest,
@@ -122,7 +122,7 @@ struct StoreConnection: Sendable {
     }
 }
 
-/// An answer of the store's, as it goes on to the client.
+/// An answer of the store, as it is passed on to the client.
 struct RelayedAnswer {
     private let head: String
     private let body: ByteBuffer

@@ -16,7 +16,7 @@ package enum StoreFault: String, CaseIterable, Sendable {
     case stallAfter
     /// The answer stops in the middle.
     case stallInAnswer
-    /// The request reaches the store when nobody waits for the answer any more.
+    /// The request reaches the store after its client has given up.
     case late
     /// 500 `InternalError`, of which the store knows nothing.
     case errorBefore

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// The same operation, run once for each of its steps, is seen to be stopped everywhere, and nothing is left to luck.
 package final class StepCounter: Sendable {
-    /// Who is asked.
+    /// The server that is asked.
     package enum Server: Sendable {
         case database, store
     }
@@ -63,12 +63,12 @@ package final class StepCounter: Sendable {
     ///
     /// - Parameters:
     ///   - fault: What is to fail.
-    ///   - onFailure: Called when it has failed, before anything else goes on.
+    ///   - onFailure: Called when it has failed, before anything else continues.
     package func begin(_ fault: Fault, onFailure: @escaping @Sendable () -> Void) {
         state.withLock { $0 = State(fault: fault, onFailure: onFailure) }
     }
 
-    /// Lets everything go on again.
+    /// Lets everything continue.
     ///
     /// - Returns: Whether the step that was to fail came.
     package func end() -> Bool {
@@ -83,7 +83,7 @@ package final class StepCounter: Sendable {
 
     /// Counts a step.
     ///
-    /// - Parameter server: Who is asked.
+    /// - Parameter server: The server that is asked.
     /// - Returns: What becomes of it. The caller makes it fail where it says so, and then calls ``finish()``.
     package func next(_ server: Server) -> Verdict {
         let verdict: Verdict = state.withLock { state in
@@ -119,7 +119,7 @@ package final class StepCounter: Sendable {
     /// How many steps are being done.
     package var underWayCount: Int { underWay.withLock { $0 } }
 
-    /// Whether a server answers nobody any more.
+    /// Whether a server has stopped answering.
     package func isDown(_ server: Server) -> Bool {
         state.withLock { Self.isDown(server, $0) }
     }

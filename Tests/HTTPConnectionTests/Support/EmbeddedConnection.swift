@@ -17,7 +17,7 @@ final class EmbeddedConnection {
     let log = TestLog()
     /// Whether the server asks for more as soon as it has read something.
     var isServerReading = true
-    /// What whoever reads the body was told went wrong.
+    /// The error that the body's reader got.
     private(set) var failure: (any Error)?
 
     init(limits: ConnectionLimits = ConnectionLimits()) throws {
@@ -144,9 +144,9 @@ final class EmbeddedConnection {
         try channel.triggerUserOutboundEvent(SendFileEvent(file: file, range: 0..<0)).wait()
     }
 
-    /// Asks to be told when the client has taken all that was written of an answer.
+    /// Waits until all written bytes of an answer are sent.
     ///
-    /// - Returns: What it comes to, as soon as that is known.
+    /// - Returns: The result, as soon as it is known.
     func waitUntilSent() -> Sending {
         let sending = Sending()
         channel.triggerUserOutboundEvent(SentEvent()).assumeIsolated().whenComplete { sending.result = $0 }
@@ -170,7 +170,7 @@ final class EmbeddedConnection {
     /// Asks for more, or has it be asked for.
     func read() { channel.read() }
 
-    /// Is told to shut down.
+    /// Receives the event to shut down.
     func shutDown() {
         channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
     }

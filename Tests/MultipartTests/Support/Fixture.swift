@@ -16,7 +16,7 @@ struct Fixture: CustomTestStringConvertible, Sendable {
     var testDescription: String { name }
     var bytes: [UInt8] { body + epilogue }
 
-    /// What the body, or another one in its place, comes to when it is cut at some offsets.
+    /// The outcome of the body, or of another one, when it is cut at some offsets.
     func outcome(of other: [UInt8]? = nil, cuts: some Sequence<Int> = []) throws -> Outcome {
         let boundary = try MultipartBoundary(contentType: "multipart/form-data; boundary=\"\(boundary)\"")
         return Outcome(of: other ?? bytes, boundary: boundary, limits: limits, cuts: cuts)

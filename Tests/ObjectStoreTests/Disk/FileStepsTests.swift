@@ -8,7 +8,7 @@ import Testing
 @testable import LinuxFiles
 @testable import ObjectStore
 
-@Suite("What is done to a file, in which order")
+@Suite("The order of the operations on a file")
 struct FileStepsTests {
     /// Notes the calls, and can have one fail.
     private final class Recorder: Sendable {
@@ -73,7 +73,7 @@ struct FileStepsTests {
     }
 
     @Test(
-        "A photo is on the disk before it has its name, and its name before anybody is told",
+        "A file is synchronized before it is renamed, and its folder before put returns",
         arguments: [(1_000, 1), (1_048_577, 5)]
     )
     func put(bytes: Int, writes: Int) async throws {
@@ -93,7 +93,7 @@ struct FileStepsTests {
     }
 
     @Test(
-        "A put that fails before its end is told of, and leaves no unfinished file",
+        "A put that fails before its end throws, and leaves no unfinished file",
         arguments: ["create .incoming/*", "write .incoming/*", "synchronize .incoming/*", "rename .incoming/* key"]
     )
     func failure(call: String) async throws {
@@ -109,7 +109,7 @@ struct FileStepsTests {
         }
     }
 
-    @Test("A put whose name may not survive is told of")
+    @Test("A put throws if the file's name may not survive a crash")
     func unsynchronizedName() async throws {
         try await TemporaryFolder.with { folder in
             let store = try DiskObjectStore(
@@ -123,7 +123,7 @@ struct FileStepsTests {
         }
     }
 
-    @Test("A deletion survives a loss of power before anybody is told, and all of a call with one synchronization")
+    @Test("A call's deletions survive a power loss before it returns, with one synchronization")
     func deletion() async throws {
         try await TemporaryFolder.with { folder in
             let recorder = Recorder(folder)
@@ -135,7 +135,7 @@ struct FileStepsTests {
         }
     }
 
-    @Test("A deletion that may not survive is told of, so that its entry stays")
+    @Test("A deletion that may not survive a crash throws, so that its entry stays")
     func unsynchronizedDeletion() async throws {
         try await TemporaryFolder.with { folder in
             let steps = Recorder(folder, failing: "synchronize").steps

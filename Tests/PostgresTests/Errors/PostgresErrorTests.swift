@@ -2,7 +2,7 @@ import Testing
 
 @testable import Postgres
 
-@Suite("What errors and configurations tell")
+@Suite("Descriptions of errors and configurations")
 struct PostgresErrorTests {
     private static let secret = "what the server said about ada@example.com"
 

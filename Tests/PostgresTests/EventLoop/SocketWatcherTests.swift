@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What watches sockets")
 struct SocketWatcherTests {
-    @Test("A connection is lost whose socket the system does not watch, and the process goes on")
+    @Test("A connection whose socket can't be watched is lost, and the process continues")
     func unwatched() async throws {
         let libpq = try LibPQ.connect(url: try await TestCluster.scratchDatabase(), parameters: [:])
         let descriptor = libpq.socket

@@ -65,7 +65,7 @@ struct FailoverTests {
                     let home = try await dataDirectory(client)
                     try await makeReadOnly(first, true)
                     try await makeReadOnly(second, false)
-                    // The server tells its sessions a little later.
+                    // The server notifies its sessions a little later.
                     try await poll("the session knows it") {
                         let rows = try await client.read(
                             "SELECT current_setting('default_transaction_read_only') AS it"

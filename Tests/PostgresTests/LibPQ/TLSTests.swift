@@ -14,7 +14,7 @@ struct TLSTests {
         try await client.read("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")[0].decode("ssl")
     }
 
-    @Test("verify-full takes the server that its certificate names, and nobody else; require takes any certificate")
+    @Test("verify-full accepts only the server that the certificate names; require accepts any certificate")
     func modes() async throws {
         let server = try await TLSServer.shared.value
         for parameters in ["sslmode=verify-full&sslrootcert=\(server.rootCertificate)", "sslmode=require"] {
@@ -36,7 +36,7 @@ struct TLSTests {
         }
     }
 
-    @Test("The system gives up a peer that falls silent: half a minute for what was sent, and as long when nothing was")
+    @Test("The system gives up a silent peer: after half a minute with or without unacknowledged bytes")
     func silence() async throws {
         let server = try await TLSServer.shared.value
         let libpq = try LibPQ.connect(url: url(server, "sslmode=require"), parameters: [:])

@@ -23,7 +23,7 @@ struct NotificationListenerTests {
         return payloads
     }
 
-    @Test("Who listens is told when that begins, and then of each notification, in order")
+    @Test("A listener learns when listening begins, and then gets each notification, in order")
     func notifications() async throws {
         try await withClient { client, _ async throws in
             var events = client.listen(to: "news").makeAsyncIterator()
@@ -55,7 +55,7 @@ struct NotificationListenerTests {
         }
     }
 
-    @Test("A connection that is lost is opened again, and the listener is told that it may have missed something")
+    @Test("A lost connection is opened again, and the listener learns that it may have missed something")
     func reconnect() async throws {
         try await withClient { client, url async throws in
             var events = client.listen(to: "news").makeAsyncIterator()
@@ -89,7 +89,7 @@ struct NotificationListenerTests {
         }
     }
 
-    @Test("A listener who is too slow gets the first 1024 of what came, and is told that there was more")
+    @Test("A listener that is too slow gets the first 1024 notifications, and learns that there were more")
     func slowListener() async throws {
         try await withClient { client, _ async throws in
             var events = client.listen(to: "news").makeAsyncIterator()
@@ -99,7 +99,7 @@ struct NotificationListenerTests {
             try await poll("some were dropped") { await listener.hasMissed }
             let payloads = await payloads(&events, count: 1025)
             #expect(payloads == (1...1024).map { "\($0)" } + [nil])
-            // From then on it is told again.
+            // From then on it gets notifications again.
             try await notify(client, "news", "the last")
             var event = await events.next(isolation: #isolation)
             while case .notification(let notification) = event, notification.payload != "the last" {

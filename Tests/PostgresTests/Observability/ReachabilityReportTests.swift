@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Whether the database can be reached", .timeLimit(.minutes(2)))
 struct ReachabilityReportTests {
-    @Test("An outage is told once with libpq's reason, again when the reason changes, and so is its end")
+    @Test("An outage is reported once with libpq's reason, again for another reason, and once at its end")
     func outage() async throws {
         try await OwnCluster.use { cluster in
             let told = NIOLockedValueBox<[OutageReport.Change]>([])
@@ -34,7 +34,7 @@ struct ReachabilityReportTests {
         }
     }
 
-    @Test("Each other reason is told, none twice in a row, and a password in none")
+    @Test("Each new reason is reported, none twice in a row, and none with a password")
     func reasons() throws {
         let told = NIOLockedValueBox<[OutageReport.Change]>([])
         var configuration = try PostgresConfiguration(url: "postgresql://ada:hunter2@127.0.0.1:1/none")

@@ -12,7 +12,7 @@ struct StatementObserverTests {
         _ = try await client.read("SELECT 1")
     }
 
-    @Test("Each statement's time is told under the name of who runs it, or the name given")
+    @Test("Each statement's time is recorded under its function's name, or the name given")
     func statementNames() async throws {
         let metrics = TestMetrics()
         try await withClient(adjust: { $0.metrics = metrics }) { client, _ in
@@ -53,7 +53,7 @@ struct StatementObserverTests {
         #expect(try count("connection") == 1)
     }
 
-    @Test("The number of connections, of waiting callers and their waits are told")
+    @Test("The number of connections and of waiting callers, and their waits, are recorded")
     func pool() async throws {
         let metrics = TestMetrics()
         try await withClient(maxConnections: 1, adjust: { $0.metrics = metrics }) { client, _ async throws in

@@ -49,7 +49,7 @@ struct CancelledStatementTests {
     }
 
     @Test(
-        "Who shares a connection with a cancelled statement, or a batch, gets an answer all the same",
+        "Statements that share a connection or a batch with a cancelled one get their answers",
         arguments: [false, true]
     )
     func neighbours(sharesBatch: Bool) async throws {
@@ -93,7 +93,7 @@ struct CancelledStatementTests {
         #expect(numbers == [1, 2, 3, 4, 5, 6])
     }
 
-    @Test("A statement that a cancellation hits which was meant for another is run again, and nobody notices")
+    @Test("A statement hit by the cancellation of another is run again, without an error")
     func wrongOneHit() async throws {
         try await withTries { clocked, late in
             let cancelled = Task { try await clocked.client.read(LateCancellation.first) }
@@ -106,7 +106,7 @@ struct CancelledStatementTests {
         }
     }
 
-    @Test("One that belongs to a lease is not, since nobody knows what it depends on")
+    @Test("One of a lease is not, since it may depend on earlier statements")
     func wrongOneHitOnALease() async throws {
         try await withTries { clocked, late in
             try await clocked.client.withConnection { connection in

@@ -90,7 +90,7 @@ struct PipelineModelTests {
         var underWay: [Int] = []
         var deadlines: [Int: ContinuousClock.Instant] = [:]
         var abandoned: Set<Int> = []
-        /// How often each was answered: by its end, or since nobody waits any longer.
+        /// How often each was answered: by its end, or because its caller gave up.
         var answers: [Int: Int] = [:]
         var prepared: Set<Int> = []
         var notPrepared: Set<Int> = []
@@ -213,7 +213,7 @@ struct PipelineModelTests {
         }
     }
 
-    @Test("Every statement is answered once, and only what had no effect may be run again", arguments: 0..<4)
+    @Test("Every statement is answered once, and only one without effect may be run again", arguments: 0..<4)
     func promises(seed: UInt64) {
         var generator = SplitMix64(seed: seed)
         var model = Model()

@@ -56,7 +56,7 @@ struct PipelineStateMachineTests {
         #expect(second.map(\.isRolledBack) == [false] && second.map(\.statement) == [3])
     }
 
-    @Test("What fails only when all have been answered is the fault of one that is alone, and of nobody among several")
+    @Test("A failure at the end of a batch is the error of a lone statement, and of none among several")
     func failureAtCommit() {
         for count in 1...2 {
             var pipeline = pipeline(batches: count, 1)
@@ -116,7 +116,7 @@ struct PipelineStateMachineTests {
         #expect(pipeline.isEmpty && pipeline.head == nil)
     }
 
-    @Test("Statements are overdue by their own deadlines, and told once")
+    @Test("Statements are overdue by their own deadlines, and reported once")
     func deadlines() {
         var pipeline = PipelineStateMachine<Int>()
         for number in 1...3 {

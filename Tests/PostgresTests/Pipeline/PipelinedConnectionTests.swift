@@ -34,7 +34,7 @@ struct PipelinedConnectionTests {
         }
     }
 
-    @Test("What was undone because of a statement beside it is run again, and takes effect once")
+    @Test("A statement undone because of another one is run again, and takes effect once")
     func effects() async throws {
         try await withClient(maxConnections: 1) { client, _ in
             try await client.write("CREATE TABLE things (id int)")
@@ -110,7 +110,7 @@ struct PipelinedConnectionTests {
         }
     }
 
-    @Test("A statement that turns out slow holds up nobody who comes 20 milliseconds later")
+    @Test("A slow statement does not delay those that come 20 milliseconds later")
     func slowStatement() async throws {
         try await TestCluster.withEmptyDatabase { url in
             try await HeldLock.holding(url) { lock async throws in
@@ -131,7 +131,7 @@ struct PipelinedConnectionTests {
         }
     }
 
-    @Test("Whose answer came just before the connection ended gets it")
+    @Test("A caller gets an answer that arrived just before the connection ended")
     func answersBeforeTheEnd() async throws {
         try await withClient(maxConnections: 1, adjust: { $0.pool.slowness = .seconds(600) }) { client, url in
             for round in 0..<20 {
@@ -227,7 +227,7 @@ struct PipelinedConnectionTests {
         }
     }
 
-    @Test("Prepared statements that the server forgot are prepared again, and nobody notices")
+    @Test("Prepared statements that the server forgot are prepared again, without an error")
     func forgottenStatements() async throws {
         try await withClient(maxConnections: 1) { client, _ in
             for round in 0..<3 {
@@ -242,7 +242,7 @@ struct PipelinedConnectionTests {
         }
     }
 
-    @Test("A table that changes under a prepared statement is noticed by nobody")
+    @Test("A table that changes under a prepared statement causes no error")
     func changedTable() async throws {
         try await withClient(maxConnections: 1) { client, _ in
             try await client.write("CREATE TABLE things (id int)")

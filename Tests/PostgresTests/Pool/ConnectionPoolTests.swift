@@ -107,7 +107,7 @@ struct ConnectionPoolTests {
         }
     }
 
-    @Test("Who gets no connection within two seconds is told so, and the line goes on")
+    @Test("A caller without a connection after two seconds is refused, and the queue moves on")
     func leaseTimeout() async throws {
         try await TestCluster.withEmptyDatabase { url in
             try await ClockedClient.run(url: url) { clocked async throws in
@@ -242,7 +242,10 @@ struct ConnectionPoolTests {
         }
     }
 
-    @Test("A closed client refuses, whoever waits too, and lets what runs come to its end", .timeLimit(.minutes(1)))
+    @Test(
+        "A closed client refuses new and waiting callers, and lets running statements finish",
+        .timeLimit(.minutes(1))
+    )
     func close() async throws {
         try await withClient(maxConnections: 1) { client, url in
             let waiter = try await client.withConnection { connection in

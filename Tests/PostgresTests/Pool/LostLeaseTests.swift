@@ -23,7 +23,7 @@ struct LostLeaseTests {
         }
     }
 
-    @Test("Before the first statement: it runs on another connection, and nobody notices", arguments: [1, 4])
+    @Test("Before the first statement: it runs on another connection, without an error", arguments: [1, 4])
     func unused(maxConnections: Int) async throws {
         try await withClient(maxConnections: maxConnections) { client, url in
             try await client.write("CREATE TABLE things (id int)")
@@ -160,7 +160,7 @@ struct LostLeaseTests {
                 // It may have taken effect, so the next one of the loan does not go to another connection.
                 await #expect(throws: PostgresError.self) { try await connection.query("SELECT 2 AS two") }
             }
-            // The only connection is nobody's now.
+            // The only connection is free now.
             #expect(try await client.read("SELECT 1 AS one").count == 1)
         }
     }

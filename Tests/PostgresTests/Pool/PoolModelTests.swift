@@ -12,7 +12,7 @@ struct PoolModelTests {
         let limits: PoolLimits
         var now = ContinuousClock.now
         var opening: Set<UInt64> = []
-        /// For each open connection, who uses it.
+        /// The user of each open connection.
         var users: [UInt64: [(id: UInt64, demand: PoolStateMachine.Demand)]] = [:]
         var waiting: [(id: UInt64, demand: PoolStateMachine.Demand, start: ContinuousClock.Instant)] = []
         var blocked: Set<UInt64> = []
@@ -86,7 +86,7 @@ struct PoolModelTests {
         }
     }
 
-    @Test("Nobody shares a lease, nobody is overtaken, no limit is passed", arguments: 1...6)
+    @Test("No lease is shared, no caller is overtaken, no limit is passed", arguments: 1...6)
     func promises(maxConnections: Int) {
         var generator = SplitMix64(seed: UInt64(maxConnections))
         var model = Model(maxConnections: maxConnections)
@@ -156,7 +156,7 @@ struct PoolModelTests {
         }
     }
 
-    /// Lets everything succeed until nobody waits.
+    /// Lets everything succeed until no caller waits.
     private func finish(_ model: inout Model) {
         var generator = SplitMix64(seed: 0)
         unblockAll(&model)

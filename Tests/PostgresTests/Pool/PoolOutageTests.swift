@@ -28,7 +28,7 @@ struct PoolOutageTests {
         }
     }
 
-    @Test("The server is told how long a statement may take: two and a half seconds, unless it is set otherwise")
+    @Test("The server's statement_timeout is two and a half seconds, unless it is set otherwise")
     func statementTimeoutSetting() async throws {
         #expect(try PostgresConfiguration(url: "postgresql:///db").statementTimeout == .milliseconds(2_500))
         let url = try await TestCluster.scratchDatabase()
@@ -109,7 +109,7 @@ struct PoolOutageTests {
     }
 
     @Test(
-        "A server that can't be reached is told",
+        "An unreachable server is reported",
         arguments: [
             "postgresql://nobody@127.0.0.1:1/none",
             "postgresql://nobody@no-such-host.invalid/none",
@@ -121,7 +121,7 @@ struct PoolOutageTests {
         try await expectCannotConnect(url: url)
     }
 
-    @Test("Who waits for a server that takes connections and never answers is refused after two seconds")
+    @Test("A caller is refused after two seconds if the server accepts connections and never answers")
     func silentServer() async throws {
         let server = try SilentServer()
         let url = "postgresql://nobody@127.0.0.1:\(server.port)/none?sslmode=disable"
@@ -154,7 +154,7 @@ struct PoolOutageTests {
     }
 
     @Test(
-        "libpq is told how long connecting may take, in whole seconds, two at least",
+        "libpq's connect_timeout is in whole seconds, two at least",
         arguments: [
             (.milliseconds(300), "2"), (.seconds(2), "2"), (.milliseconds(3_900), "3"), (.seconds(5), "5"),
         ] as [(Duration, String)]
@@ -166,7 +166,7 @@ struct PoolOutageTests {
         #expect(libpq.setting("connect_timeout") == expected)
     }
 
-    @Test("A database that does not exist is told, without its name in the description")
+    @Test("A missing database is reported, without its name in the description")
     func noDatabase() async throws {
         try await TestCluster.withEmptyDatabase { url in
             let error = try await expectCannotConnect(url: url + "_and_more")
@@ -192,7 +192,7 @@ struct PoolOutageTests {
         }
     }
 
-    @Test("Callers who wait for a connection that can't be opened are all told")
+    @Test("All callers that wait for a connection that can't be opened get the error")
     func everybodyIsTold() async throws {
         try await withClient(url: "postgresql://nobody@127.0.0.1:1/none", maxConnections: 2) { client in
             let failures = await withTaskGroup(of: Bool.self) { group in

@@ -242,7 +242,7 @@ struct PoolStateMachineTests {
         }
     }
 
-    @Test("The time at which something is due is told")
+    @Test("The time of the next deadline is known")
     func deadlines() {
         var limits = PoolLimits()
         (limits.leaseTimeout, limits.slowness, limits.maxConnections) = (.seconds(2), .milliseconds(20), 1)

@@ -7,7 +7,7 @@ import Testing
 /// Where nothing else happens that would have a pool look after its connections.
 @Suite("A pool with one caller", .timeLimit(.minutes(2)))
 struct QuietPoolTests {
-    @Test("A cancelled statement ends at the server, though it has no time limit and nobody comes after it")
+    @Test("A cancelled statement ends at the server, even without a time limit and without later statements")
     func cancellation() async throws {
         try await withClient(maxConnections: 1, adjust: { $0.statementTimeout = nil }) { client, url in
             try await Sessions.watching(url) { sessions async throws in
@@ -21,7 +21,7 @@ struct QuietPoolTests {
     }
 
     @Test(
-        "A script that comes while a statement of its lease is under way runs after it, and what comes then after both"
+        "A script sent while a statement of its lease runs starts after it; later statements run after both"
     )
     func script() async throws {
         try await withClient(maxConnections: 1) { client, url async throws in
@@ -84,7 +84,7 @@ struct QuietPoolTests {
         }
     }
 
-    @Test("A transaction whose statement was cancelled is no success, whatever its body made of that")
+    @Test("A transaction with a cancelled statement fails, even if its body ignores the error")
     func cancelledInTransaction() async throws {
         try await withClient(maxConnections: 1) { client, url async throws in
             try await client.write("CREATE TABLE things (id int)")

@@ -27,7 +27,7 @@ struct SilentServerTests {
         try await client.read("SELECT pg_backend_pid() AS pid")[0].decode("pid")
     }
 
-    @Test("Callers are told half a second after their time, and another connection takes the silent one's place")
+    @Test("Callers get an error half a second after their time, and another connection replaces the silent one")
     func silence() async throws {
         try await withFrozenServer { clocked, frozen in
             let task = Task { try await clocked.client.read("SELECT 1") }
@@ -51,7 +51,7 @@ struct SilentServerTests {
         }
     }
 
-    @Test("So are those whose statements were on their way behind another's; who waited is served by the next")
+    @Test("So do those whose statements were sent behind another; waiting callers get the next connection")
     func silenceForMany() async throws {
         try await withFrozenServer { clocked, frozen in
             let tasks = (0..<20).map { _ in Task { try await processID(clocked.client) } }
@@ -92,7 +92,7 @@ struct SilentServerTests {
 }
 
 extension PostgresClient {
-    /// Whether nobody waits for the statement any longer that the server is at; nil when it is at none.
+    /// Whether the running statement's caller has given up; nil when none runs.
     fileprivate var headIsAbandoned: Bool? {
         get async {
             for pool in pools {

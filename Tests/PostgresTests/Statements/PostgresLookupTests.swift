@@ -70,7 +70,7 @@ struct PostgresLookupTests {
                     try await waitUntilAsked(71)
                     #expect(await client.underWayCount == 1)
 
-                    // Nobody waits behind it any longer.
+                    // No caller waits behind it any longer.
                     await clocked.advance(by: .milliseconds(1))
                     for (index, task) in others.enumerated() {
                         #expect(try await task.value == ((index + 1) % 7 == 6 ? nil : index + 1))
@@ -146,7 +146,7 @@ struct PostgresLookupTests {
                             return
                         }
                     }
-                    // The statement that nobody waits for is cancelled, though the lock is held.
+                    // The statement without waiting callers is cancelled, though the lock is held.
                     #expect(try await waiting[0].value == 1)
                     #expect(try await waiting[2].value == 3)
                 }
@@ -164,7 +164,7 @@ struct PostgresLookupTests {
         }
     }
 
-    @Test("Only so many callers may wait, and each is told when the client is closed")
+    @Test("The number of waiting callers is limited, and each gets an error when the client is closed")
     func limit() async throws {
         try await TestCluster.withEmptyDatabase { url in
             try await withClient(url: url) { try await Self.fill($0) }

@@ -28,7 +28,7 @@ struct PreparedStatementsTests {
         #expect(prepared.spoiled(query(1)) == nil)
     }
 
-    @Test("The one that was not used for longest makes room, and never one that is being prepared")
+    @Test("The least recently used one is evicted, and never one that is being prepared")
     func eviction() {
         var prepared = PreparedStatements(maxCount: 2)
         let names = (0...5).map { name(query($0)) }
@@ -59,7 +59,7 @@ struct PreparedStatementsTests {
         #expect(prepared.use(queries[1]) == .prepare(names[1], evicting: nil))
     }
 
-    @Test("Where there is no room, every statement is sent as text")
+    @Test("If none may be prepared, every statement is sent as text")
     func none() {
         var prepared = PreparedStatements(maxCount: 0)
         for _ in 0..<2 { #expect(prepared.use(query(1)) == .unprepared) }

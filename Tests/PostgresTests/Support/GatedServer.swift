@@ -5,7 +5,7 @@ import ServerProcesses
 
 @testable import Postgres
 
-/// A port before the tests' server that lets clients' words through as far as it is told to.
+/// A proxy of the tests' server that passes on as many of the clients' bytes as set.
 struct GatedServer: Sendable {
     private final class State: Sendable {
         struct Counts {

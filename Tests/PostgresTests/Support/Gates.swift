@@ -1,6 +1,6 @@
 import Postgres
 
-/// Where so many tasks wait for each other; who comes later goes on at once.
+/// A barrier for a number of tasks; later ones pass at once.
 actor Meeting {
     private let count: Int
     private var arrived = 0

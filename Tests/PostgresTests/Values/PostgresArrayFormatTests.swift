@@ -43,7 +43,7 @@ struct PostgresArrayFormatTests {
         }
     }
 
-    @Test("A NULL, and a second dimension, are told from malformed bytes")
+    @Test("A NULL and a second dimension are distinguished from malformed bytes")
     func reasons() {
         let null = array(1, 1, 23, 2, 1, 4, 5, -1)
         #expect(throws: UnreadableCell.nullElement) { try [Int](postgresBytes: null[...], type: .int4Array) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import S3
 
-/// XML as stores send it, and as nobody should.
+/// XML as stores send it, and malformed XML.
 struct DocumentReaderTests {
     private static func list(_ contents: String) -> String {
         """
@@ -58,7 +58,7 @@ struct DocumentReaderTests {
     }
 
     @Test(
-        "What is not well-formed, or another document, is none",
+        "A malformed or other document is not read",
         arguments: [
             "", "x", "<ListBucketResult>", "<Error/>",
             "<ListBucketResult><Contents></ListBucketResult>", "{\"a\": 1}", "\u{0}",
@@ -124,7 +124,7 @@ struct DocumentReaderTests {
         #expect(throws: S3NoAnswer.malformed) { try DocumentElement.read(ByteBuffer(string: deep), root: "a") }
     }
 
-    @Test("What is sent says the same when it is read again")
+    @Test("A request document has the same content when it is parsed")
     func request() throws {
         let key = "a<b>&\"c\" 'd' ü 👍 ]]> +%20"
         var document = RequestDocument("Delete")

@@ -138,7 +138,7 @@ struct ListingTests {
         }
     }
 
-    @Test("When a store fails between two calls of a deletion, what is gone is gone, and the rest is told of")
+    @Test("When a store fails between two calls of a deletion, the remaining keys are returned")
     func interrupted() async throws {
         let replies: [ScriptedServer.Reply] =
             [

@@ -39,7 +39,7 @@ struct PartsTests {
         #expect(S3UploadPolicy().partsInFlight(among: objectCount) == count)
     }
 
-    @Test("A part that fails is sent again; one that goes on failing aborts the upload")
+    @Test("A part that fails is sent again; one that keeps failing aborts the upload")
     func failingPart() async throws {
         let broken = ScriptedServer.Reply.send(.failure("500 Internal Server Error", code: "InternalError"))
         let script: [ScriptedServer.Reply] = [

@@ -14,7 +14,7 @@ struct PutCheckTests {
     private static let other = Reply.send(.answer("200 OK", ["ETag": "\"0123456789abcdef0123456789abcdef\""]))
     private static let hello = Reply.send(.answer("200 OK", body: "hello"))
 
-    /// Puts "hello" so often, and tells how each went and what was asked.
+    /// Puts "hello" a number of times, and returns the results and the requests.
     private static func put(
         _ count: Int = 1,
         answers: [Reply]

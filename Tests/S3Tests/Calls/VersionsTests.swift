@@ -104,7 +104,7 @@ struct VersionsTests {
         #expect(requests.last == "DELETE /photos/a")
     }
 
-    @Test("Without an id, a deletion that leaves a marker tells of versions, and the bucket is asked once")
+    @Test("Without an id, a deletion that leaves a marker shows that there are versions; the bucket is asked once")
     func marker() async throws {
         let deleted = String.answer("200 OK", body: "<DeleteResult/>")
         let replies = [Self.unknownCall, Self.hidden, Self.list("m", "v2", "v1"), deleted, Self.gone]
@@ -137,7 +137,7 @@ struct VersionsTests {
     }
 
     @Test(
-        "What proves nothing is no success: odd lists where versions are kept, empty ones of an object that is there",
+        "Inconclusive lists of versions are not a success: odd ones, or empty ones of an existing object",
         arguments: [
             [
                 kept, .answer("200 OK", body: "<html/>"), .answer("200 OK", body: "<html/>"),
@@ -240,7 +240,7 @@ struct VersionsTests {
         }
     }
 
-    @Test("Where the bucket can't be asked, each of many is deleted alone, and its answer tells")
+    @Test("If the bucket can't be asked for versioning, each object is deleted by a call of its own")
     func unaskable() async throws {
         let store = ScriptedServer.Reply.answer { request in
             if request.target.contains("versioning=") { return Self.denied }

@@ -107,7 +107,7 @@ struct DeadlineTests {
         }
     }
 
-    @Test("A put whose source is being read when the time is over ends for its silence, not by a fault of the source")
+    @Test("A put that times out while its source is read fails as silent, not as a failed source")
     func silentSource() async throws {
         try await ScriptedServer.with([.send(.stored)]) { server in
             let time = ManualTime()

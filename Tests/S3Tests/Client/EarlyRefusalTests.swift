@@ -113,7 +113,7 @@ struct EarlyRefusalTests {
     }
 
     @Test(
-        "What its code tells is put right: the clock, the region, keys that have ended",
+        "What its code names is corrected: the clock, the region, expired keys",
         arguments: ["RequestTimeTooSkewed", "AuthorizationHeaderMalformed", "ExpiredToken"]
     )
     func corrected(code: String) async throws {

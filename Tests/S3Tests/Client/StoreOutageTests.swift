@@ -9,7 +9,7 @@ import Testing
 /// What callers are promised for the time that the store is down.
 @Suite(.timeLimit(.minutes(3)))
 struct StoreOutageTests {
-    @Test("A store that restarts, is gone, or is halted fails puts while it is so, and serves again after")
+    @Test("A store that restarts, is stopped or halted fails puts meanwhile, and serves again afterwards")
     func outages() async throws {
         try await RcloneServer.withServer { server in
             let time = ManualTime()
@@ -36,7 +36,7 @@ struct StoreOutageTests {
         }
     }
 
-    @Test("Nobody at the address: unavailable in time")
+    @Test("Nothing listens at the address: unavailable in time")
     func unroutable() async throws {
         var deadlines = S3Deadlines()
         deadlines.connect = .milliseconds(20)

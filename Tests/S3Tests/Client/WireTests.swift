@@ -134,7 +134,7 @@ struct WireTests {
 
     @Test("Requests in a row use connections again, whatever they were answered")
     func keepAlive() async throws {
-        // Long enough to come in several pieces: an answer that nobody reads to its end costs its connection.
+        // Long enough to come in several pieces: an answer that is not read to its end costs its connection.
         let body = String(repeating: " ", count: 60_000)
         let success = ScriptedServer.Reply.send(.answer("200 OK", ["ETag": "\"\(ScriptedServer.md5)\""], body: body))
         let error = ScriptedServer.Reply.send(.failure("404 Not Found", code: "NoSuchKey"))

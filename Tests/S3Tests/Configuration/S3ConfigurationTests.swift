@@ -12,7 +12,7 @@ struct S3ConfigurationTests {
     }
 
     @Test(
-        "The bucket goes into the host's name where it can, else into the path",
+        "The bucket is in the host's name if possible, otherwise in the path",
         arguments: [
             Case(url: "https://photos.s3.eu-west-1.amazonaws.com/k"),
             Case(forcePathStyle: true, url: "https://s3.eu-west-1.amazonaws.com/photos/k"),

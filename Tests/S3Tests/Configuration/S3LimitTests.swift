@@ -8,7 +8,7 @@ import Testing
 
 @testable import S3
 
-/// The numbers that others build upon, so that nobody changes one by accident.
+/// The numbers that others rely on, so that none is changed by accident.
 struct S3LimitTests {
     @Test("Deadlines: a router gives up after 30 seconds, and the sweeper a put after 40")
     func deadlines() {
@@ -37,7 +37,7 @@ struct S3LimitTests {
         #expect(CredentialCacheState.pauseSeconds == 10)
     }
 
-    @Test("Sizes: those of AWS, and what goes in parts")
+    @Test("Sizes: those of AWS, and from which size on uploads are in parts")
     func sizes() {
         #expect(S3Client.maxKeyBytes == 1_024)
         #expect(S3Client.maxPageCount == 1_000)
@@ -71,7 +71,7 @@ struct S3LimitTests {
         #expect(configuration.proxy == nil)
     }
 
-    @Test("A connection that nobody uses is closed, by us")
+    @Test("An unused connection is closed by the client")
     func idleConnection() async throws {
         var deadlines = S3Deadlines.patient
         deadlines.idle = .milliseconds(20)

@@ -107,7 +107,7 @@ struct CorrectedCallTests {
         }
     }
 
-    @Test("A clock that the store goes on refusing is an error")
+    @Test("A clock that the store keeps refusing is an error")
     func clockForEver() async throws {
         let refusal = ScriptedServer.Reply.send(
             .answer("403 Forbidden", body: "<Error><Code>RequestTimeTooSkewed</Code></Error>")

@@ -98,7 +98,7 @@ struct CorrectionsTests {
     }
 
     @Test(
-        "An answer that does not tell is asked about, once, and not by who asks",
+        "An answer without a reason is followed by one question for it, and that by none",
         arguments: [(HTTPMethod.HEAD, 400), (.HEAD, 301), (.GET, 307), (.PUT, 301)]
     )
     func ask(method: HTTPMethod, status: Int) throws {
@@ -171,7 +171,7 @@ struct CorrectionsTests {
         #expect(corrections.next(after: error, to: .PUT, with: facts, at: Self.date) == nil)
     }
 
-    @Test("Of many who find the same thing wrong, the first corrects it")
+    @Test("Of many calls with the same wrong value, the first corrects it")
     func first() throws {
         let facts = try Self.facts()
         let learned = LearnedFacts(configuration: facts.configuration)

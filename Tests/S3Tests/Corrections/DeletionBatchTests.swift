@@ -26,7 +26,7 @@ struct DeletionBatchTests {
         #expect(batch.count == 74)
     }
 
-    @Test("A call that failed early tells nothing; one that took too long does", arguments: [(1, 100), (15, 13)])
+    @Test("A call that failed early changes nothing; one that took too long does", arguments: [(1, 100), (15, 13)])
     func failure(seconds: Int, count: Int) {
         var batch = DeletionBatch()
         batch.note(count: 100, took: .seconds(seconds), succeeded: false)

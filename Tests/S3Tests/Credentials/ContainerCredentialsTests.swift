@@ -124,7 +124,7 @@ struct ContainerCredentialsTests {
         #expect(throws: S3CredentialConfigurationError.fullURI) { try ContainerCredentials(fullURI: uri) }
     }
 
-    @Test("A relative URI goes after the address of ECS's agent")
+    @Test("A relative URI is appended to the address of ECS's agent")
     func relative() throws {
         let container = try ContainerCredentials(relativeURI: "/v2/credentials/1?a=b")
         #expect(container.url == "http://169.254.170.2/v2/credentials/1?a=b")

@@ -34,7 +34,7 @@ struct CredentialCacheStateTests {
     }
 
     @Test(
-        "Until five minutes before the end nothing is fetched, until half a minute before it nobody waits",
+        "Nothing is fetched until five minutes before the end; no caller waits until half a minute before it",
         arguments: [
             (3600, "use", "use"), (301, "use", "use"), (300, "use and fetch", "use"), (30, "use and fetch", "use"),
             (29, "fetch and wait", "wait"), (0, "fetch and wait", "wait"), (-60, "fetch and wait", "wait"),
@@ -76,7 +76,7 @@ struct CredentialCacheStateTests {
         #expect(Self.name(state.current(at: Self.beforeEnd(-9))) == "fetch and wait")
     }
 
-    @Test("A failed first fetch is told to everybody until the pause is over, even when the clock was set back")
+    @Test("All callers get a failed first fetch until the pause is over, even when the clock was set back")
     func failedFirst() {
         var state = CredentialCacheState(origin: .instance)
         _ = state.current(at: credentialEpoch)
@@ -109,7 +109,7 @@ struct CredentialCacheStateTests {
         let new = try S3Credentials.test("2", expiration: credentialEpoch.addingTimeInterval(7200))
         state.finishFetch(.success(new), at: now)
         #expect(state.outcome(for: old, at: now) == .success(new))
-        // Who comes late gets what there is.
+        // A late caller gets what there is.
         guard case .use(let late) = state.replacement(for: old, at: now) else {
             Issue.record("not used")
             return
@@ -117,7 +117,7 @@ struct CredentialCacheStateTests {
         #expect(late == new)
     }
 
-    @Test("That a source has no other credentials is told to those whose were rejected; others go on with them")
+    @Test("If a source has no other credentials, callers with rejected ones get an error; others keep using them")
     func sameAgain() throws {
         var (state, old) = try Self.filled()
         let now = Self.beforeEnd(1800)
@@ -145,7 +145,7 @@ struct CredentialCacheStateTests {
     }
 
     @Test(
-        "Whatever happens in whatever order, one fetch at a time, none in a pause, and nobody waits for none",
+        "In any order of events: one fetch at a time, none in a pause, and no caller waits without one",
         arguments: 1...50
     )
     func randomWalk(seed: UInt64) throws {

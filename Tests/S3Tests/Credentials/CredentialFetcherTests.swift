@@ -33,7 +33,7 @@ struct CredentialFetcherTests {
         }
     }
 
-    @Test("The tries are counted, and the last one's failure is told")
+    @Test("The attempts are limited, and the last one's failure is thrown")
     func maxTries() async throws {
         let replies = [Reply](repeating: .send(.answer("500 Internal Server Error", body: "SESAME")), count: 9)
         try await ScriptedServer.with(replies) { server async throws in
@@ -58,7 +58,7 @@ struct CredentialFetcherTests {
     }
 
     @Test(
-        "An answer that is not credentials is final, and nothing of it is told",
+        "An answer that is not credentials is final, and the error quotes nothing of it",
         arguments: [
             "", "SESAME", "[]", "{}", "null", #"{"AccessKeyId":"SESAME"}"#,
             #"{"AccessKeyId":"SESAME","SecretAccessKey":""}"#, #"{"AccessKeyId":1,"SecretAccessKey":"SESAME"}"#,
@@ -81,7 +81,7 @@ struct CredentialFetcherTests {
     }
 
     @Test(
-        "An end may be told with and without fractions of a second, or not at all",
+        "An expiry may have fractions of a second, or be missing",
         arguments: [
             (#","Expiration":"2027-01-15T08:00:00Z""#, 1_800_000_000),
             (#","Expiration":"2027-01-15T08:00:00.500Z""#, 1_800_000_000.5),
@@ -151,7 +151,7 @@ struct CredentialFetcherTests {
         #expect(time.elapsed == .seconds(4))
     }
 
-    @Test("That nobody listens is told in the network's words")
+    @Test("A refused connection is reported in the network's words")
     func refusedConnection() async throws {
         let result = try await fetch(try Self.source("http://127.0.0.1:1"))
         guard case .failure(let error) = result, case .failed(.container, .unreachable) = error else {

@@ -52,7 +52,7 @@ struct InstanceCredentialsTests {
         }
     }
 
-    @Test("An instance without a role is told as such", arguments: ["404 Not Found", "200 OK"])
+    @Test("An instance without a role is reported as such", arguments: ["404 Not Found", "200 OK"])
     func noRole(status: String) async throws {
         try await ScriptedServer.with([Self.token, .send(.answer(status))]) { server in
             let result = try await fetch(try Self.source(server))

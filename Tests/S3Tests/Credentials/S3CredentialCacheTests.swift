@@ -14,7 +14,7 @@ import Testing
 struct S3CredentialCacheTests {
     private typealias Reply = ScriptedServer.Reply
 
-    /// A cache before a server that answers as told, and what it was told of failures.
+    /// A cache in front of a scripted server, and the failures that were reported.
     private struct Setting: Sendable {
         let cache: S3CredentialCache
         let server: ScriptedServer
@@ -81,9 +81,9 @@ struct S3CredentialCacheTests {
         }
     }
 
-    @Test("Five minutes before the end they are fetched anew once, and nobody waits for it")
+    @Test("Five minutes before the end they are fetched again once, and no caller waits for it")
     func refresh() async throws {
-        // The second answer never comes whole: only who does not wait gets credentials.
+        // The second answer is never complete: only callers that do not wait get credentials.
         try await Self.with([Self.keys("1"), .hang]) { setting in
             _ = try await setting.cache.current()
             setting.clock.advance(by: 3600 - 299)
@@ -175,7 +175,7 @@ struct S3CredentialCacheTests {
         }
     }
 
-    @Test("A caller that is cancelled leaves at once, and the fetch goes on for the others")
+    @Test("A cancelled caller returns at once, and the fetch continues for the others")
     func cancellation() async throws {
         let time = ManualTime()
         // The pause after the first answer is the time in which both wait.

@@ -18,7 +18,7 @@ struct BotocoreTests {
         var signature: String
         /// The header; nil in the presigned form.
         var authorization: String?
-        /// What goes on the wire: scheme, `Host` header, target.
+        /// What is sent: scheme, `Host` header, target.
         var url: String
     }
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import S3
 
-/// What depends on who checks the signature.
+/// Behaviour that depends on the store that checks the signature.
 @Suite("Stores: keys and signatures", .timeLimit(.minutes(10)))
 struct StoreKeyTests {
     /// Keys that both servers can hold: each of ASCII's special characters alone and between others, and the usual

@@ -11,7 +11,7 @@ import Testing
 @Suite("Stores", .timeLimit(.minutes(10)))
 struct StoreTests {
     @Test(
-        "An object goes in, makes its bucket, comes out whole and in parts, and goes away",
+        "An object is put, which creates the bucket, is read whole and in parts, and is deleted",
         arguments: TestStore.allCases
     )
     func roundTrip(on store: TestStore) async throws {
@@ -154,7 +154,7 @@ struct StoreTests {
         }
     }
 
-    @Test("A large object goes in parts and comes out whole", arguments: TestStore.allCases, [(5 << 20) + 1, 13 << 20])
+    @Test("A large object is put in parts and read whole", arguments: TestStore.allCases, [(5 << 20) + 1, 13 << 20])
     func inParts(on store: TestStore, length: Int) async throws {
         try await store.withBucket(uploads: PartsTests.small) { client in
             let body = S3Body.streamed(length)

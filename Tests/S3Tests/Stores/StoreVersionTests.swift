@@ -11,7 +11,7 @@ struct StoreVersionTests {
         try await client.put(key: key, body: S3Body("of \(key)"), contentType: "text/plain")
     }
 
-    @Test("A put tells the version that it made, whole or in parts", arguments: TestStore.withVersions)
+    @Test("A put returns the version that it made, whole or in parts", arguments: TestStore.withVersions)
     func putAnswer(on store: TestStore) async throws {
         try await store.withVersions { client, _ in
             #expect(!client.keepsVersions)
@@ -25,13 +25,13 @@ struct StoreVersionTests {
         try await store.withVersions(uploads: PartsTests.small) { client, _ in
             let version = try await client.put(key: "a", body: .streamed(6 << 20), contentType: "image/jpeg")
             let versions = try await client.allVersions()
-            // Swift does not tell the version of an object that came in parts.
+            // OpenStack Swift does not return the version of an object uploaded in parts.
             #expect(version != nil || store == .given)
             #expect(versions.count == 1 && versions == ["a \(version ?? "")"] || version == nil)
         }
     }
 
-    @Test("A bucket that keeps no versions tells of none", arguments: TestStore.allCases)
+    @Test("A bucket without versioning returns no versions", arguments: TestStore.allCases)
     func noVersions(on store: TestStore) async throws {
         try await store.withBucket { client in
             try await client.createBucket()
@@ -86,7 +86,7 @@ struct StoreVersionTests {
     }
 
     @Test(
-        "What was hidden by a deletion of somebody else's goes, too, and what was stored before versions were kept",
+        "Versions hidden by other clients' deletions are removed, too, and objects from before versioning",
         arguments: TestStore.withVersions
     )
     func hidden(on store: TestStore) async throws {
@@ -124,7 +124,7 @@ struct StoreVersionTests {
         }
     }
 
-    @Test("Versions are removed page by page, while their list goes on", arguments: TestStore.withVersions)
+    @Test("Versions are removed page by page, while the listing continues", arguments: TestStore.withVersions)
     func pages(on store: TestStore) async throws {
         try await store.withVersions { client, _ in
             let count = 520

@@ -7,7 +7,7 @@ import S3TestSupport
 @testable import S3
 
 extension S3Credentials {
-    /// Keys that can be told apart, of which every part is recognised in a text.
+    /// Distinct keys, of which every part is recognised in a text.
     static func test(_ name: String, expiration: Date? = nil) throws -> Self {
         try Self(
             accessKeyID: "SESAMEID\(name)",
@@ -43,7 +43,7 @@ extension S3CredentialDeadlines {
     }
 }
 
-/// A time in whole seconds, as sources tell it.
+/// A time in whole seconds, as in the answers of sources.
 let credentialEpoch = Date(timeIntervalSince1970: 1_800_000_000)
 
 /// Makes an HTTP client as the service has it, for the time of the body.

@@ -26,7 +26,7 @@ struct ClientAddressTests {
     }
 
     @Test(
-        "What is no address is none",
+        "Other texts are not addresses",
         arguments: [
             "", " ", "unknown", "_hidden", "192.0.2", "192.0.2.256", "1.2.3.4.5", "fe80::1%eth0", "a.example:80", "[",
         ]

@@ -40,7 +40,7 @@ struct RateLimitKeyTests {
                 + LimitedAction.tokenGuess(from: address)
         }
 
-    @Test("No two actions share a count, nor do two installations, and a key tells nothing")
+    @Test("No two actions share a count, nor do two installations, and a key reveals nothing")
     func keys() async throws {
         try await TestCluster.withDatabase { databaseURL in
             try await TestCluster.withClient(databaseURL) { postgres in

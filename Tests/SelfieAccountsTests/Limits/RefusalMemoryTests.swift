@@ -15,7 +15,7 @@ struct RefusalMemoryTests {
         memory.remember(key, exceeded, now: now)
     }
 
-    @Test("It keeps a refusal for a second, with what is left of the window")
+    @Test("It remembers a refusal for a second, with the rest of the window")
     func duration() {
         remember("a")
         for (milliseconds, secondsLeft) in [(0, 30), (1, 30), (999, 30), (1_000, nil)] as [(Int, Int?)] {
@@ -28,14 +28,14 @@ struct RefusalMemoryTests {
         #expect(memory.refusal(of: "b", now: Self.now) == nil)
     }
 
-    @Test("It forgets what has a place again")
+    @Test("It forgets the given refusals")
     func forgetting() {
         for key in ["a", "b", "c"] { remember(key) }
         memory.forget(["a", "c", "d"])
         #expect(["a", "b", "c"].map { memory.refusal(of: $0, now: Self.now) != nil } == [false, true, false])
     }
 
-    @Test("It does not grow without end, and has room again once refusals are old")
+    @Test("Its size is limited, and old refusals are replaced")
     func bound() {
         for number in 0..<10_000 { remember("\(number)") }
         remember("one more")

@@ -31,11 +31,11 @@ struct ChangeNotifierTests {
         }
     }
 
-    @Test("What comes while a payload is sent shares the next one, and each arrives once")
+    @Test("Changes made while a payload is sent share the next one, and each arrives once")
     func together() async throws {
         let payloads = try await Self.received { notifier in
             for stream in 0..<2_000 { notifier.notify([.stream(stream)]) }
-            // The last one alone tells that all have arrived.
+            // The last one shows that all have arrived.
             Task {
                 try await Task.sleep(for: .milliseconds(500))
                 notifier.notify([.user(1)])
@@ -53,7 +53,7 @@ struct ChangeNotifierTests {
         #expect(payloads == [[.everything]])
     }
 
-    @Test("What can't be sent is counted, and holds up nobody")
+    @Test("Notifications that can't be sent are counted, and delay no other caller")
     func lost() async throws {
         let configuration = try PostgresConfiguration(url: "postgres://nobody@127.0.0.1:1/none")
         try await PostgresClient.withClient(configuration: configuration) { postgres in

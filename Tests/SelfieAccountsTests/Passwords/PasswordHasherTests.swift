@@ -50,7 +50,7 @@ struct PasswordHasherTests {
         }
     }
 
-    @Test("One thread fewer than there are cores, places in line for each, and a wait of eight seconds at most")
+    @Test("One thread fewer than there are cores, a limited queue for each, and waits of eight seconds at most")
     func limits() {
         #expect([1, 2, 3, 16].map { PasswordHasherOptions(coreCount: $0).threadCount } == [1, 1, 2, 15])
         let options = PasswordHasherOptions(coreCount: 4)
@@ -109,7 +109,7 @@ struct PasswordHasherTests {
         }
     }
 
-    @Test("That there is no room is told beforehand, as long as it is so, and holds up nobody else")
+    @Test("A full queue is reported beforehand while it is full, and blocks no shared thread")
     func room() async throws {
         let gate = ThreadGate()
         try await withHasher(gate: gate) { hasher in
@@ -117,7 +117,7 @@ struct PasswordHasherTests {
             try hasher.requireRoom(for: .test)
             try await withThrowingTaskGroup(of: Bool.self) { tasks in
                 for _ in 0..<20 { tasks.addTask { try await isHashed(password, by: hasher) } }
-                // Of six places two are at work, and what finds none is refused at once.
+                // Of six permits, two are for threads. Without a permit, a caller is refused at once.
                 for _ in 0..<14 { #expect(try await tasks.next() == false) }
                 try await poll("both threads are at work") { gate.heldCount == 2 }
                 #expect(throws: TooBusy.holder(limit: "HASHES_WAITING_PER_CALLER")) {
@@ -136,7 +136,7 @@ struct PasswordHasherTests {
         }
     }
 
-    @Test("What waits for eight seconds is not begun any more", arguments: [(7_999, true), (8_000, false)])
+    @Test("A hash that has waited for eight seconds is not started", arguments: [(7_999, true), (8_000, false)])
     func wait(milliseconds: Int, isHashed: Bool) async throws {
         let (gate, uptime) = (ThreadGate(), ManualTime())
         try await withHasher(threads: 1, waitingPerThread: 1, gate: gate, uptime: uptime) { hasher in
@@ -155,7 +155,7 @@ struct PasswordHasherTests {
         }
     }
 
-    @Test("Who goes away while waiting costs no hash")
+    @Test("A caller that is cancelled while waiting costs no hash")
     func cancellation() async throws {
         let gate = ThreadGate()
         try await withHasher(threads: 1, waitingPerThread: 1, gate: gate) { hasher in

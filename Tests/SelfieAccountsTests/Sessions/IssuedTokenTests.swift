@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Tokens, as they are made")
 struct IssuedTokenTests {
-    @Test("Each is a name that nobody can guess")
+    @Test("Each is unguessable")
     func names() {
         let tokens = (0..<200).map { _ in IssuedToken(date: Date(), lifetime: .fixed(hours: 1)).token }
         #expect(Set(tokens).count == 200)

@@ -262,7 +262,7 @@ struct DeleteAccountTests {
         }
     }
 
-    @Test("Who has very many photos can leave too, statement by statement")
+    @Test("An account with very many photos is deleted statement by statement")
     func manyPhotos() async throws {
         try await TestService.run(adjust: { $0.doesNothingByItself() }) { service in
             let token = try await service.makeToken()

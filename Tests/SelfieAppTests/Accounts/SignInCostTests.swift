@@ -11,7 +11,7 @@ import Testing
 @testable import SelfieAccounts
 @testable import SelfieApp
 
-/// What an attempt costs must not tell whether an account exists, nor how it is kept.
+/// The cost of an attempt must not reveal whether an account exists, nor the form of its hash.
 @Suite("No oracle", .timeLimit(.minutes(2)))
 struct SignInCostTests {
     /// The statements of an attempt, by the functions that make them, and the costs of its hashes.
@@ -23,7 +23,7 @@ struct SignInCostTests {
         var rounds: Int { hashes.map { 1 << $0 }.reduce(0, +) }
     }
 
-    /// Makes attempts, and tells what each costs.
+    /// Makes attempts, and returns the cost of each.
     private struct Meter: Sendable {
         let service: TestService
         let tracer: InMemoryTracer
@@ -40,7 +40,7 @@ struct SignInCostTests {
 
     private static let today = 7
     private static let rounds = 1 << today
-    /// Accounts whose hashes are as old as can be, and those that nobody has.
+    /// Accounts with the oldest hashes, and accounts that do not exist.
     private static let accounts = ["cost4@example.com", "cost5@example.com", "cost6@example.com", "cost7@example.com"]
     private static let nobody = ["nobody@example.com", "no e-mail", ""]
     private static let elsewhere = [("X-Forwarded-For", "203.0.113.1")]

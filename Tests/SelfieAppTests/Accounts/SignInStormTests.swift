@@ -20,7 +20,7 @@ struct SignInStormTests {
         #"{"status":503,"message":"The service is not available at the moment. Please try again later!","code":"service_unavailable"}"#
 
     @Test(
-        "Two are at work, four wait, all others are refused at once, and the list goes on throughout",
+        "Two are at work, four wait, all others are refused at once, and lists are served throughout",
         arguments: [false, true]
     )
     func storm(isTooLate: Bool) async throws {
@@ -31,7 +31,7 @@ struct SignInStormTests {
             settings: settings,
             adjust: { service in
                 service.waitsPatiently()
-                service.computesHashes(threads: 2, placesPerThread: 3, through: gate)
+                service.computesHashes(threads: 2, permitsPerThread: 3, through: gate)
                 service.passwordHashing.clock = uptime
             }
         ) { service in

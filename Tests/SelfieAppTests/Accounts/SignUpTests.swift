@@ -28,7 +28,7 @@ struct SignUpTests {
         ["email", "password"],
     ]
 
-    @Test("Missing parameters are told before any rule")
+    @Test("Missing parameters are reported before any rule")
     func missing() async throws {
         try await TestService.run { service in
             for names in Self.incomplete {
@@ -148,7 +148,7 @@ struct SignUpTests {
         }
     }
 
-    @Test("What is at its limit is taken", .timeLimit(.minutes(1)))
+    @Test("Values at their limits are accepted", .timeLimit(.minutes(1)))
     func limits() async throws {
         try await TestService.run { service in
             let name = String(repeating: "ü", count: 255)

@@ -11,7 +11,7 @@ import Testing
 @testable import SelfieWeb
 
 /// How users share the memory of answers.
-@Suite("Whom the memory of answers is for", .timeLimit(.minutes(2)))
+@Suite("How the memory of answers is shared", .timeLimit(.minutes(2)))
 struct AnswerBudgetTests {
     private static let target = "/api/records/news?limit=50"
 
@@ -45,7 +45,7 @@ struct AnswerBudgetTests {
         try SlowReaders(members.count, port: service.port) { request(members[$0]) }
     }
 
-    @Test("For who holds less, the oldest answer of who holds the most is ended: a page and a change find room")
+    @Test("The oldest answer of the user with the most is ended for a user with less: for a page and a change")
     func ended() async throws {
         let budget = Permits.ofBytes(8 << 20, perUser: 8 << 20)
         try await Self.run(budget, minTime: .zero) { service, members in
@@ -73,7 +73,7 @@ struct AnswerBudgetTests {
         }
     }
 
-    @Test("An answer that has just begun is not ended, and the next user is told to come again")
+    @Test("An answer that has just begun is not ended, and the next user is told to retry")
     func young() async throws {
         let budget = Permits.ofBytes(3 << 20, perUser: 4 << 20)
         try await Self.run(budget, minTime: .seconds(3_600)) { service, members in
@@ -86,7 +86,7 @@ struct AnswerBudgetTests {
         }
     }
 
-    @Test("A small change finds room though its user holds the most: the oldest of the user's own answers ends")
+    @Test("For a small change of the user with the most, the oldest of the user's own answers is ended")
     func smallChange() async throws {
         // One session may hold as much as there is, so that only what all have is spent.
         let budget = Permits.ofBytes(8 << 20, perUser: 16 << 20)
@@ -122,7 +122,7 @@ struct AnswerBudgetTests {
         }
     }
 
-    @Test("Small changes of a hundred small records find room twice at once")
+    @Test("Two parallel small changes of a hundred small records are admitted")
     func smallBatches() async throws {
         let budget = WebPermits().answers
         try await Self.run(budget, minTime: .seconds(30)) { service, members in

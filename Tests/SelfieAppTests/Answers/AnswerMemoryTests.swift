@@ -15,7 +15,7 @@ import Testing
 @Suite("What answers hold while clients read them slowly", .timeLimit(.minutes(2)))
 struct AnswerMemoryTests {
     @Test(
-        "A page counts until its last byte is taken, and others are told to come again",
+        "A page counts until its last byte is sent, and others are told to retry",
         arguments: ["/api/records/threads?limit=50", "/api/changes?limit=100"]
     )
     func slowReader(path: String) async throws {
@@ -74,7 +74,7 @@ struct AnswerMemoryTests {
         }
     }
 
-    @Test("Small changes of many large records are refused before they are made, when their answers have no room")
+    @Test("Small changes of many large records are refused beforehand if their answers would exceed the memory")
     func batches() async throws {
         // A session has half, which is room for a hundred records of 64 KiB, and not for as many again.
         let budget = Permits.ofBytes(128 << 20, perUser: 18_000_000)
@@ -107,7 +107,7 @@ struct AnswerMemoryTests {
         }
     }
 
-    @Test("An answer that is longer than expected is refused when it was only read, and told when it tells of a change")
+    @Test("An answer longer than expected is refused for a read, and sent for a change")
     func longer() async throws {
         // A session has half, which is more than is expected of one record, and less than the memory of one with 64 KiB.
         let budget = Permits.ofBytes(128 << 20, perUser: 200_000)
@@ -204,7 +204,7 @@ struct AnswerMemoryTests {
         }
     }
 
-    @Test("On any connection, the system takes little of an answer whose client takes nothing")
+    @Test("On any connection, the system buffers little of an answer whose client reads nothing")
     func unsentBytes() async throws {
         try await TestService.runWithSchema(adjust: { $0.limits.writeTimeout = .hours(1) }) { service in
             let ada = try await service.addMember("ada")

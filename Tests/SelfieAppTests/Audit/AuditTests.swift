@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The audit", .timeLimit(.minutes(2)))
 struct AuditTests {
-    @Test("Each thing that happens to an account is noted once, with who, from where and in which request")
+    @Test("Each event of an account is stored once, with the user, the address and the request")
     func events() async throws {
         try await TestService.run(settings: ["TRUSTED_PROXIES": "1"]) { service in
             let (from, number) = ("203.0.113.9", Counter())
@@ -121,7 +121,7 @@ struct AuditTests {
         }
     }
 
-    @Test("What is noted can't be changed, but for addresses and requests that are forgotten")
+    @Test("Events can't be changed, except that addresses and requests are removed")
     func appendOnly() async throws {
         try await TestService.run { service in
             _ = try await service.signUp(email: "ada@example.com")

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Requests of a session at the same time", .timeLimit(.minutes(2)))
 struct SessionRequestTests {
-    @Test("A session has forty under way, and the user's other sessions go on")
+    @Test("A session has forty at once, and the user's other sessions are served")
     func perSession() async throws {
         try await TestService.run(adjust: { $0.waitsPatiently() }) { service in
             let (token, other) = (try await service.makeToken(), try await service.newToken())

@@ -29,7 +29,7 @@ struct MemoryTrimmerTests {
         #expect(freeBytes > 8 << 20 ? count >= 2 : count == 0)
     }
 
-    @Test("What is free of the C library's heap goes back to the system")
+    @Test("Free memory of the C library's heap is returned to the system")
     func heap() async {
         // In a process of its own, since others of this one take and free memory meanwhile.
         await #expect(processExitsWith: .success) {

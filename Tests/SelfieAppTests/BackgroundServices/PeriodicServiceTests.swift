@@ -6,7 +6,7 @@ import Testing
 
 @testable import SelfieApp
 
-@Suite("What is done again and again")
+@Suite("Periodic work")
 struct PeriodicServiceTests {
     private static func group(_ service: PeriodicService) -> ServiceGroup {
         ServiceGroup(configuration: .init(services: [service], logger: TestLog().logger(level: .error)))
@@ -21,7 +21,7 @@ struct PeriodicServiceTests {
         try await running.value
     }
 
-    @Test("It is done until the shutdown, and what is for the end once after")
+    @Test("It is done until the shutdown, and the final work once after it")
     func atEnd() async throws {
         let (rounds, round) = AsyncStream.makeStream(of: Void.self)
         let ends = Mutex(0)

@@ -31,7 +31,7 @@ struct ServerServiceTests {
         }
     }
 
-    @Test("A running upload finishes, its connection ends with the answer, and nobody else gets in")
+    @Test("A running upload finishes, its connection ends with the answer, and no other client connects")
     func upload() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()

@@ -14,7 +14,7 @@ import UnixSignals
 
 @Suite("The end of the time for a graceful shutdown", .timeLimit(.minutes(2)))
 struct ShutdownDeadlineTests {
-    @Test("A process that is told to stop has 25 s for requests that run")
+    @Test("A process that gets SIGTERM has 25 s for running requests")
     func timeout() {
         let configuration = ServiceGroupConfiguration.untilSignal([], logger: TestLog().logger(level: .info))
         #expect(configuration.maximumGracefulShutdownDuration == .seconds(25))

@@ -61,7 +61,7 @@ struct CombiningMarkTests {
                         $0.location == .query && $0.isRequired || $0.name == parameter.name
                     }
                     .map { ($0.name, $0.name == parameter.name ? Self.marks(31) : $0.example) }
-                    // What an answer must have told before is in no example of a body.
+                    // A value from an earlier answer is in no example of a body.
                     let isInQuery = parameter.location == .query || parameter.kind == .id && !parameter.isRequired
                     let payload =
                         isInQuery
@@ -88,7 +88,7 @@ struct CombiningMarkTests {
         guard [.query, .anywhere, .multipart].contains(parameter.location), !parameter.kind.isPassword else {
             return false
         }
-        // A photo is no text. The signature of a URL is wrong, and nothing more is told.
+        // A photo is not a text. A wrong signature of a URL gets no details.
         return ![.photo, .signature].contains(parameter.kind)
     }
 

@@ -51,7 +51,7 @@ struct JSONBodyTests {
         "{'title':'A'}", #"{"title":"A",}"#, String(repeating: "[", count: 129) + String(repeating: "]", count: 129),
     ]
 
-    @Test("What is no JSON is refused, and so are lone surrogates and what is too deep")
+    @Test("Malformed JSON is refused, and so are lone surrogates and values that are too deep")
     func malformed() async throws {
         try await TestService.run { service in
             let token = try await service.addSession()
@@ -66,7 +66,7 @@ struct JSONBodyTests {
         }
     }
 
-    @Test("A body has 32 KiB at most, whether it tells its length or not")
+    @Test("A body has 32 KiB at most, with or without a Content-Length")
     func size() async throws {
         try await TestService.run { service in
             let token = try await service.addSession()
@@ -83,7 +83,7 @@ struct JSONBodyTests {
         }
     }
 
-    @Test("A client that waits is told to go on, or refused before it sends anything")
+    @Test("A client that waits gets 100 Continue, or is refused before it sends anything")
     func waiting() async throws {
         try await TestService.run { service in
             let token = try await service.addSession()

@@ -6,9 +6,9 @@ import Testing
 @testable import SelfieAccounts
 @testable import SelfieRecords
 
-@Suite("What finds changes of which nobody was notified", .timeLimit(.minutes(1)))
+@Suite("Comparisons find changes without a notification", .timeLimit(.minutes(1)))
 struct ChangeComparisonTests {
-    @Test("All readers are compared, however many they are, and only those are woken who missed something")
+    @Test("All readers are compared, however many, and only those that missed something are woken")
     func parts() async throws {
         try await TestService.runWithSchema { service in
             let follow = FollowChanges(postgres: service.postgres)
@@ -49,7 +49,7 @@ struct ChangeComparisonTests {
         }
     }
 
-    @Test("A reader is compared again and again, who comes later, too, and soon after a comparison that failed")
+    @Test("Readers are compared again and again, also new ones, and soon after a failed comparison")
     func again() async throws {
         try await TestService.runWithSchema { service in
             let follow = Self.follow(service.postgres, comparing: 16)
@@ -91,7 +91,7 @@ struct ChangeComparisonTests {
         }
     }
 
-    @Test("Who has another role in place of the one before is told to read, and so is one whose session is over")
+    @Test("A reader with another role than before is woken, and so is one whose session is over")
     func rolesAndSessions() async throws {
         try await TestService.runWithSchema { service in
             let follow = FollowChanges(postgres: service.postgres)
@@ -126,11 +126,11 @@ struct ChangeComparisonTests {
         }
     }
 
-    @Test("What is kept of a stream is read again when a comparison finds a change")
+    @Test("The cache of a stream is read again when a comparison finds a change")
     func sharedStream() async throws {
         try await TestService.runWithSchema { service in
             let (owner, ada) = (try await service.addMember("owner"), try await service.addMember("ada"))
-            // Nobody receives notifications.
+            // There is no receiver of notifications.
             let follow = FollowChanges(postgres: service.postgres)
             let follower = try await follow.follower(of: ada)
             guard case .synced = try await follower.nextEvent() else { throw Unexpected(description: "not synced") }
@@ -173,7 +173,7 @@ struct ChangeComparisonTests {
         }
     }
 
-    /// Runs a body with a member, and a hub that receives notifications and compares nobody by itself.
+    /// Runs a body with a member, and a hub that receives notifications and compares no readers by itself.
     private static func runComparingHardlyEver(
         _ body: @Sendable (TestService, FollowChanges, _ ada: TestMember) async throws -> Void
     ) async throws {
@@ -200,7 +200,7 @@ struct ChangeComparisonTests {
         return listener
     }
 
-    /// Changes a member's stream, and notifies nobody.
+    /// Changes a member's stream without a notification.
     private static func change(_ member: TestMember, _ postgres: PostgresClient) async throws {
         try await postgres.write("UPDATE streams SET seq = seq + 1 WHERE user_id = \(member.userID)")
     }

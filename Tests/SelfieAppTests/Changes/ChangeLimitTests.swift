@@ -42,7 +42,7 @@ struct ChangeLimitTests {
         }
     }
 
-    @Test("Where some collections are wanted, 2,000 changes of a stream are looked at, and the next page goes on")
+    @Test("With a filter of collections, 2,000 changes of a stream are examined, and the next page continues")
     func lookedAt() async throws {
         try await TestService.runWithSchema { service in
             for (name, photoCount, pages) in [("ada", 1_999, [1]), ("bob", 2_000, [0, 1])] {

@@ -33,7 +33,7 @@ struct ChangePageTests {
             }
             let changes = try await service.changes("?since=\(cursor)", as: ada)
             #expect(changes.summaries == ["created threads t"])
-            // A page may end between the two streams. Who has got the record of the first hears of its end in the other.
+            // A page may end between the two streams. A reader who got the record from one gets its end from the other.
             var cut = try #require(ChangeCursor(changes.cursor))
             let stream = try await service.count(
                 "SELECT id AS count FROM streams WHERE role_id = (SELECT id FROM roles WHERE name = 'team')"
@@ -41,13 +41,13 @@ struct ChangePageTests {
             cut.move(stream, to: 0, end: StreamEnd(number: 0, postgresStart: 0))
             #expect(try await service.call("DELETE", "/api/records/threads/t", as: bob).status == 200)
             #expect(try await service.changes("?since=\(cut.text)", as: ada).summaries == ["deleted threads t"])
-            // Others hear nothing of what they never had.
+            // Others get no deletion of a record that they never had.
             let eve = try await service.addMember("eve", role: "team")
             #expect(try await service.changes("", as: eve).summaries.isEmpty)
         }
     }
 
-    @Test("What was created, changed and deleted since comes once each, at its last position")
+    @Test("Records created, changed and deleted since come once each, at their last position")
     func kinds() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -81,11 +81,11 @@ struct ChangePageTests {
                     "deleted photos \(photo)",
                 ]
             )
-            // What is deleted tells nothing but what it was.
+            // A deletion has only the collection and the id.
             for change in next.changes where change["type"] as? String == "deleted" { #expect(change.count == 3) }
             let house = try #require(next.changes[1]["record"] as? [String: Any])
             #expect((house["data"] as? [String: Any])?["address"] as? String == "e" && house["version"] as? Int == 2)
-            // Whoever begins anew hears nothing of what is gone.
+            // A client that begins again gets no deletions.
             let anew = try await service.changes("", as: ada)
             #expect(Set(anew.summaries) == ["created houses h1", "created houses h3", "created news n"])
         }
@@ -152,7 +152,7 @@ struct ChangePageTests {
             try await first.put("houses/h3", as: ada, #"{"data":{"address":"c"}}"#)
             let next = try await second.changes("?since=\(empty.cursor)&wait=25", as: ada)
             #expect(next.summaries == ["created houses h3"])
-            // Who is signed out meanwhile is told so, and who asks a process that ends is answered.
+            // A user who is signed out meanwhile gets 401, and a request to a stopping process is answered.
             let (bob, eve) = (try await first.addMember("bob"), try await first.addMember("eve"))
             let then = try await Self.time(second)
             async let ended = second.changes("?since=now&wait=25", as: bob)
@@ -182,7 +182,7 @@ struct ChangePageTests {
         }
     }
 
-    @Test("Whose token expires while the call waits is told so, and skips nothing")
+    @Test("A client whose token expires while the call waits gets 401, and skips nothing")
     func expired() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -222,7 +222,7 @@ struct ChangePageTests {
         }
     }
 
-    @Test("A cursor from before what is forgotten begins again, and one at it does not")
+    @Test("A cursor from before the removed tombstones begins again, and one at them does not")
     func forgotten() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -244,7 +244,7 @@ struct ChangePageTests {
         }
     }
 
-    @Test("Who begins with nothing gets all pages, though something was forgotten behind them")
+    @Test("A client that begins without a cursor gets all pages, though tombstones behind them were removed")
     func forgottenBehind() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada", role: "team")
@@ -252,7 +252,7 @@ struct ChangePageTests {
                 try await service.put("houses/h\(number)", as: ada, #"{"data":{"address":"a"}}"#)
                 try await service.put("priorities/p\(number)", as: ada, #"{"data":{"name":"p"}}"#)
             }
-            // What has moved was never told, either.
+            // A record that has moved was never sent, either.
             try await service.put("houses/h0", as: ada, #"{"data":{"address":"b"}}"#)
             let old = try await service.changes("?limit=1", as: ada)
             for (path, data) in [("houses/gone", #"{"address":"a"}"#), ("priorities/gone", #"{"name":"p"}"#)] {

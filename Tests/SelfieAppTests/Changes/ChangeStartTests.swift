@@ -46,7 +46,7 @@ struct ChangeStartTests {
         try await service.put("houses/\(id)", as: member, #"{"data":{"address":"a"}}"#)
     }
 
-    @Test("A cursor goes on over the last fifteen starts under which its stream changed, and begins again before")
+    @Test("A cursor works over the last fifteen starts under which its stream changed, and begins again before")
     func many() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -72,7 +72,7 @@ struct ChangeStartTests {
         }
     }
 
-    @Test("What was lost several starts ago is found out, and what was there before goes on")
+    @Test("Changes lost several starts ago are detected, and cursors from before the loss still work")
     func lost() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -116,7 +116,7 @@ struct ChangeStartTests {
         }
     }
 
-    @Test("Who has passed a position to which a change comes back begins again")
+    @Test("A client that has passed a position to which a change returns begins again")
     func comesBack() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -146,7 +146,7 @@ struct ChangeStartTests {
         }
     }
 
-    @Test("Who is connected reads again after a start, even when all numbers are the same")
+    @Test("A connected client reads again after a start, even when all numbers are the same")
     func sameNumbers() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -188,7 +188,7 @@ struct ChangeStartTests {
         }
     }
 
-    @Test("A copy of a database that takes its place needs no start, and all cursors begin again")
+    @Test("After a copy replaces the database, even without a restart, all cursors begin again")
     func copy() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Changes as events", .timeLimit(.minutes(3)))
 struct EventStreamTests {
-    @Test("All that is there comes first, then what happens at another process, with a cursor to go on from")
+    @Test("Existing records come first, then changes of another process, with a cursor to resume from")
     func stream() async throws {
         try await TestService.runTwoWithSchema { first, second in
             let (ada, bob) = (try await first.addMember("ada"), try await first.addMember("bob"))
@@ -34,7 +34,7 @@ struct EventStreamTests {
                 )
                 return client.lastID
             }
-            // Nothing is missed while nobody listens, and nothing comes twice.
+            // Nothing is missed while no client is connected, and nothing comes twice.
             try await second.put("houses/h3", as: ada, #"{"data":{"address":"c"}}"#)
             let header = "Last-Event-ID: \(try #require(last))"
             try await EventClient.open(second, as: ada, "?since=now", headers: [header]) { client in
@@ -44,12 +44,12 @@ struct EventStreamTests {
         }
     }
 
-    @Test("Only what somebody may see comes, and many who read the same get it alike")
+    @Test("Only changes that the reader may see come, and all readers of a record get the same")
     func sharing() async throws {
         try await TestService.runTwoWithSchema { first, second in
             let ada = try await first.addMember("ada", role: "team")
             let (bob, eve) = (try await first.addMember("bob", role: "team"), try await first.addMember("eve"))
-            // Who has seen something of a stream hears of every end.
+            // A reader who got a change of a stream gets every end.
             try await first.put("priorities/o", as: ada, #"{"data":{"name":"secret 0"}}"#)
             let (synced, isSynced) = AsyncStream.makeStream(of: Void.self)
             try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -81,7 +81,7 @@ struct EventStreamTests {
     }
 
     @Test(
-        "Who loses a session, an account, a role or access hears of it at once, and gets nothing that is written later",
+        "A reader who loses a session, account, role or access learns it at once, and gets no later changes",
         arguments: ChangeLoss.allCases
     )
     func losses(loss: ChangeLoss) async throws {
@@ -106,7 +106,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("Who blocks somebody goes on, and hears nothing more from there; what both share stays")
+    @Test("A reader who blocks a member keeps the stream without that member's changes; shared records stay")
     func block() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -134,7 +134,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("A stream of a process that can't read a newer schema ends, and its client goes on at another")
+    @Test("A stream of a process that can't read a newer schema ends, and its client resumes at another")
     func newerSchema() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -152,7 +152,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("A record whose time has come is deleted for who follows")
+    @Test("An expired record is deleted for its followers")
     func expiry() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -168,8 +168,8 @@ struct EventStreamTests {
         }
     }
 
-    @Test("With notifications lost, a comparison finds what has changed, and what was taken away")
-    func lostBell() async throws {
+    @Test("With notifications lost, a comparison finds changes and lost rights")
+    func lostNotification() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada", role: "team")
             let owner = try await service.addMember("owner", role: "team")
@@ -197,7 +197,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("A cursor that is none, and a collection that is removed meanwhile, begin again")
+    @Test("A malformed cursor, and a collection removed meanwhile, begin again")
     func resets() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -214,7 +214,7 @@ struct EventStreamTests {
         }
     }
 
-    @Test("A stream outlasts a database that is gone for a moment")
+    @Test("A stream outlasts a short outage of the database")
     func outage() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")

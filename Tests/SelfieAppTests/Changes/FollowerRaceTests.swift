@@ -8,9 +8,9 @@ import Testing
 @testable import SelfieRecords
 
 /// What happens while a reading is under way.
-@Suite("Followers whose reading is overtaken", .timeLimit(.minutes(1)))
+@Suite("Followers that race with writers", .timeLimit(.minutes(1)))
 struct FollowerRaceTests {
-    @Test("What is written in a stream after it was read, and before it is listened to, is told at once")
+    @Test("A change written after a stream was read, and before it is followed, is sent at once")
     func newStream() async throws {
         // No other statement waits behind the one that waits for the lock.
         try await TestService.runWithFollowers(pipelineDepth: 1) { service, follow, owner, ada, followers in
@@ -42,7 +42,7 @@ struct FollowerRaceTests {
         }
     }
 
-    @Test("Who loses a role while its stream is read for all is told nothing that was written afterwards")
+    @Test("A reader who loses a role while its stream is read for all gets no later changes")
     func lostRole() async throws {
         try await TestService.runWithFollowers { service, follow, owner, ada, _ in
             try await service.put("priorities/p", as: owner, #"{"data":{"name":"before"}}"#)
@@ -90,7 +90,7 @@ struct FollowerRaceTests {
         return try rows[0].decode("stream_id")
     }
 
-    /// Changes a record, as who has a lock of the tables can.
+    /// Changes a record, as a transaction with a lock on the tables can.
     ///
     /// - Returns: The stream that shows it.
     @discardableResult

@@ -76,7 +76,7 @@ struct SharedReadingTests {
         }
     }
 
-    @Test("They find sessions and roles that have changed, what is lost or forgotten, and streams that are gone")
+    @Test("They find changed sessions and roles, lost and removed changes, and deleted streams")
     func doubts() async throws {
         try await Self.withReader { service, owner, ada, reader in
             let postgres = service.postgres

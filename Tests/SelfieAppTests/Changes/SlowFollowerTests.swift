@@ -13,7 +13,7 @@ import Testing
 /// A client that is behind: it asks for the next event when the test wants it to.
 @Suite("Followers that are behind", .timeLimit(.minutes(3)))
 struct SlowFollowerTests {
-    @Test("Who loses a role while much is still to be sent gets none of it, and nothing that is written later")
+    @Test("A reader who loses a role gets neither the changes still to be sent nor later ones")
     func lostRole() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada", role: "team")
@@ -31,7 +31,7 @@ struct SlowFollowerTests {
                     throw Unexpected(description: "no change")
                 }
                 #expect(first.changes.map(\.id) == ["p0"])
-                // Another client of the same user hears of the loss: so has the first.
+                // Another client of the same user gets the loss: so has the first.
                 let other = try await follow.follower(of: ada)
                 while case .changes = try await other.nextEvent() {}
                 let path = "/api/roles/team/members/\(ada.id)"
@@ -48,7 +48,7 @@ struct SlowFollowerTests {
         }
     }
 
-    @Test("A deletion reaches who has the record, though one who never had it reads the same before")
+    @Test("A deletion reaches readers who have the record, even if one who never had it reads first")
     func deletion() async throws {
         try await TestService.runWithFollowers { service, follow, owner, _, followers in
             try await service.put("news/x", as: owner, #"{"data":{"title":"x"}}"#)
@@ -71,7 +71,7 @@ struct SlowFollowerTests {
         }
     }
 
-    @Test("Who is behind gets a record once, as it is now, and not what others got before")
+    @Test("A reader who is behind gets a record once, as it is now, and not its earlier versions")
     func overwritten() async throws {
         try await TestService.runWithFollowers { service, _, owner, _, followers in
             for version in 1...2 {
@@ -82,7 +82,7 @@ struct SlowFollowerTests {
         }
     }
 
-    @Test("A record that has ended by itself is not told from memory")
+    @Test("An expired record is not sent from the cache")
     func expired() async throws {
         try await TestService.runWithFollowers { service, _, owner, _, followers in
             let end = Date(timeIntervalSinceNow: 4).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
@@ -95,7 +95,7 @@ struct SlowFollowerTests {
     }
 
     @Test(
-        "Who takes one at a time gets each, and so does who is behind what is remembered",
+        "A reader of pages of one gets each change, and so does one who is behind the cache",
         arguments: [(3, 1), (30, 60_000)]
     )
     func behind(count: Int, bytes: Int) async throws {
@@ -115,7 +115,7 @@ struct SlowFollowerTests {
     func sharedBatch() async throws {
         try await TestService.runWithFollowers(limit: 500) { service, _, owner, _, followers in
             let title = String(repeating: "x", count: 40_000)
-            // Nobody reads alone any more, as those do who have just come.
+            // No reader reads alone any more, as new ones do.
             try await service.put("news/first", as: owner, #"{"data":{"title":"x"}}"#)
             for follower in followers { #expect(try await follower.nextChanges().map(\.id) == ["first"]) }
             for id in ["n1", "n2", "n3"] {
@@ -126,7 +126,7 @@ struct SlowFollowerTests {
         }
     }
 
-    @Test("Who has all that was there is told so, even if more comes all the time")
+    @Test("A reader who has received the present state gets `synced`, even if changes keep coming")
     func synced() async throws {
         try await TestService.runWithFollowers { service, follow, _, ada, followers in
             for number in 0..<3 { try await service.put("houses/h\(number)", as: ada, #"{"data":{"address":"a"}}"#) }
@@ -140,7 +140,7 @@ struct SlowFollowerTests {
         }
     }
 
-    @Test("Notifications that never stop keep nobody from reading")
+    @Test("Continuous notifications do not stop reading")
     func notifying() async throws {
         try await TestService.runWithFollowers { service, _, owner, _, followers in
             let stream = try await service.count(
@@ -221,7 +221,7 @@ struct SlowFollowerTests {
         }
     }
 
-    @Test("A process that ends keeps nobody waiting for a page")
+    @Test("A stopping process answers clients that wait for a page")
     func restartOfPage() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")

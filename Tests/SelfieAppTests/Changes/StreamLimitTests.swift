@@ -14,7 +14,7 @@ import Testing
 @Suite("Limits of streams", .timeLimit(.minutes(2)))
 struct StreamLimitTests {
     @Test("A user has ten streams at once, and others have theirs")
-    func places() async throws {
+    func permits() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             try await Self.open(Array(repeating: ada, count: 10), service) {
@@ -31,7 +31,7 @@ struct StreamLimitTests {
                     _ = try await client.summaries(until: "synced")
                 }
             }
-            try await poll("places are free again") {
+            try await poll("permits are free again") {
                 try await service.changes("?since=now&wait=1", as: ada).status == 200
             }
         }
@@ -68,7 +68,7 @@ struct StreamLimitTests {
         }
     }
 
-    @Test("Silence is told within 15 seconds, as a comment that ends with a blank line")
+    @Test("A silent stream gets a comment within 15 seconds, which ends with a blank line")
     func heartbeat() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -82,7 +82,7 @@ struct StreamLimitTests {
         }
     }
 
-    @Test("A client is told to come again when its time is over")
+    @Test("A client gets `end` when its time is over")
     func renewal() async throws {
         try await TestService.runWithFollowers { _, follow, _, ada, _ in
             let follower = try await follow.follower(of: ada, for: .seconds(1))
@@ -93,7 +93,7 @@ struct StreamLimitTests {
         }
     }
 
-    @Test("The system drops any client that is gone without a word after a minute")
+    @Test("The system drops an unreachable client after a minute")
     func silentPeer() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")

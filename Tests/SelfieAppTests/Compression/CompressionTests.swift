@@ -20,7 +20,7 @@ struct CompressionTests {
         return try await service.send("GET", "/api/get_photos", headers: authorization + accepted + headers)
     }
 
-    @Test("A list of more than a KiB is compressed for who asks, and means the same")
+    @Test("A list of more than a KiB is compressed on request, and means the same")
     func list() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()
@@ -50,7 +50,7 @@ struct CompressionTests {
         }
     }
 
-    @Test("A long list is compressed while it is sent, and means the same for all who ask at once")
+    @Test("A long list is compressed while it is sent, and means the same for all parallel clients")
     func longList() async throws {
         try await TestService.run { service in
             let token = try await service.addSession()

@@ -58,7 +58,7 @@ struct CORSMiddlewareTests {
         }
     }
 
-    @Test("Without the setting, no answer tells of origins")
+    @Test("Without the setting, no answer has CORS headers")
     func off() async throws {
         try await TestService.run { service in
             let answer = try await service.send("GET", "/", headers: [("Origin", Self.origin)])

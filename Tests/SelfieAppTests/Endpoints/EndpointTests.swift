@@ -193,7 +193,7 @@ struct EndpointTests {
         }
     }
 
-    @Test("Each takes what is just within the limits of its parameters, and refuses what is just beyond")
+    @Test("Each accepts parameters just within their limits, and refuses those just beyond")
     func limits() async throws {
         try await TestService.run { service in
             _ = try await service.signUp(email: "ada@example.com")

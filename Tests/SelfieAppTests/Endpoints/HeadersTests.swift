@@ -34,7 +34,7 @@ struct HeadersTests {
         }
     }
 
-    @Test("Each answer tells its date in the form of RFC 9110")
+    @Test("Each answer has its date in the form of RFC 9110")
     func date() async throws {
         try await TestService.run { service in
             for target in ["/", "/nope", "/api/get_photos", "/photos/x"] {

@@ -172,7 +172,7 @@ struct ParametersTests {
 
     private static let form = "application/x-www-form-urlencoded"
 
-    @Test("Which of several counts, and what is missing", .timeLimit(.minutes(2)))
+    @Test("Which of several values counts, and which count as missing", .timeLimit(.minutes(2)))
     func precedence() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()

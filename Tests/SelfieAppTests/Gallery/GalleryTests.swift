@@ -78,7 +78,7 @@ struct GalleryTests {
         }
     }
 
-    @Test("It is so, too, behind a proxy that does not tell of HTTPS: the browser does")
+    @Test("So it is behind a proxy that does not report HTTPS: the browser does")
     func quietProxy() async throws {
         try await TestService.run { service in
             _ = try await service.signUp(email: "ada@example.com")
@@ -213,7 +213,7 @@ struct GalleryTests {
                     #expect(answer.headers["set-cookie"] == nil)
                 }
             }
-            // A form of another page, in a browser that tells nothing.
+            // A form of another page, in a browser without Sec-Fetch-Site and Origin.
             let form = try await service.send("POST", "/gallery/signout", headers: [("Cookie", cookie)])
             #expect(form.status == 403)
             #expect(try await service.state() == before)

@@ -59,7 +59,7 @@ struct AnswerTimeTests {
             """
     }
 
-    @Test("A password that waits for its turn is answered for, and signs nobody in once the client is gone")
+    @Test("A waiting sign-in is answered in time, and starts no session after its client has left")
     func password() async throws {
         let gate = ThreadGate()
         try await Self.withHurry(gate: gate) { service in
@@ -84,7 +84,7 @@ struct AnswerTimeTests {
         }
     }
 
-    @Test("What comes behind a request that took too long is not begun, although that ends in time for its client")
+    @Test("A request behind one that took too long is not started")
     func pipelined() async throws {
         let gate = ThreadGate()
         try await Self.withHurry(gate: gate) { service in
@@ -96,7 +96,7 @@ struct AnswerTimeTests {
                 try await poll("its password is being tried") { gate.heldCount == 1 }
                 gate.open()
                 try await poll("it has ended") { Self.count("status=503", requestID, service) == 1 }
-                // The server has nobody left to write to.
+                // The server has no client left to write to.
                 #expect(try await client.readToEnd().isEmpty)
             }
             #expect(gate.passed.count == 1)
@@ -104,7 +104,7 @@ struct AnswerTimeTests {
         }
     }
 
-    @Test("An upload that waits in the database is answered for, and stores nothing once the client is gone")
+    @Test("An upload that waits in the database is answered in time, and stores nothing after its client has left")
     func upload() async throws {
         try await Self.withHurry { service in
             let token = try await service.addSession()

@@ -13,7 +13,7 @@ import Testing
 @Suite("Too many connections", .timeLimit(.minutes(1)))
 struct ConnectionLimitTests {
     @Test(
-        "One too many is closed at once and counted, and the others go on",
+        "One connection too many is closed at once and counted, and the others stay open",
         arguments: ["CONNECTIONS_MAX", "CONNECTIONS_PER_ADDRESS_MAX"]
     )
     func closed(key: String) async throws {
@@ -62,7 +62,7 @@ struct ConnectionLimitTests {
         return ConnectionBudget(openFileLimit: files, configuration: try ServiceConfiguration(from: source))
     }
 
-    @Test("Descriptors for the database, the bucket, uploads and files are kept apart")
+    @Test("Descriptors for the database, the bucket, uploads and files are reserved")
     func reserve() throws {
         // Ten for the database, 200 for uploads, a quarter for downloads, and 256 for the rest.
         #expect(try budget(files: 1_000).total == 1_000 - 466 - 250)

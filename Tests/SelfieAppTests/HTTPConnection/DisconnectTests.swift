@@ -57,7 +57,7 @@ struct DisconnectTests {
         }
     }
 
-    @Test("The list of a client that is gone is cancelled in the database, and logged as such")
+    @Test("The list of a disconnected client is cancelled in the database, and logged as such")
     func cancelled() async throws {
         try await withService { service in
             let token = try await service.makeToken()

@@ -34,7 +34,7 @@ struct HTTPOnTheWireTests {
         }
     }
 
-    @Test("The connection ends after a request to change the protocol, since no other would be heard on it")
+    @Test("The connection ends after a request to change the protocol, since it could read no other request")
     func upgrade() async throws {
         let http2 = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
         try await TestService.run { service in
@@ -50,7 +50,7 @@ struct HTTPOnTheWireTests {
         }
     }
 
-    @Test("A refusal whose request was read whole keeps the connection")
+    @Test("After a refusal of a whole request, the connection stays open")
     func keepAliveAfterRefusal() async throws {
         try await TestService.run { service in
             try await RawConnection.open(port: service.port) { connection in
@@ -203,7 +203,7 @@ struct HTTPOnTheWireTests {
         "GET /?name=😀 HTTP/1.1\r\nHost: a\r\n\r\n", "GÉT / HTTP/1.1\r\nHost: a\r\n\r\n",
     ]
 
-    @Test("What is not HTTP is refused in JSON")
+    @Test("Malformed requests are refused in JSON")
     func notHTTP() async throws {
         try await TestService.run { service in
             for text in Self.notHTTP {

@@ -10,7 +10,7 @@ import Testing
 @testable import HTTPConnection
 @testable import SelfieApp
 
-/// With limits that are over at once, so that nobody waits; how long they are in use, `ConnectionClockTests` tells.
+/// With very short limits, so that the tests are fast; `ConnectionClockTests` checks the real ones.
 @Suite("Clients that are slow", .timeLimit(.minutes(2)))
 struct SlowClientTests {
     private static func shorten(_ service: inout SelfieService) {

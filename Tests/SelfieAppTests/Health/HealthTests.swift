@@ -27,7 +27,7 @@ struct HealthTests {
         }
     }
 
-    @Test("The database's end shows, and so does its return; the log tells both once")
+    @Test("An outage of the database shows, and so does its end; each is logged once")
     func database() async throws {
         try await OwnCluster.use { cluster in
             try await TestService.run(databaseURL: cluster.url) { service in
@@ -76,7 +76,7 @@ struct HealthTests {
         }
     }
 
-    @Test("A folder that is gone, and migrations that are missing, show; a bucket that is not there yet does not")
+    @Test("A missing folder and missing migrations show; a bucket that does not exist yet does not")
     func others() async throws {
         try await TestService.run(adjust: { $0.schemaVersions = ["20991231235959"] }) { service in
             let lacking = try await service.send("GET", "/readyz")

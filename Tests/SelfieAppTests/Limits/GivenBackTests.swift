@@ -9,7 +9,7 @@ import Testing
 
 @testable import SelfieAccounts
 
-@Suite("What is given back of what was counted", .timeLimit(.minutes(2)))
+@Suite("What is given back of counts", .timeLimit(.minutes(2)))
 struct GivenBackTests {
     private static let settings = [
         "RATE_LIMITS": "on", "TRUSTED_PROXIES": "1", "RATE_LIMIT_SIGNIN_PER_ACCOUNT": "3/1h",
@@ -75,7 +75,7 @@ struct GivenBackTests {
         return try PasswordHasher(cost: 4, options: options)
     }
 
-    @Test("A password whose sender goes away while it waits to be tried stays counted as wrong")
+    @Test("A password whose client disconnects while it waits stays counted as wrong")
     func gone() async throws {
         try await Self.run { service, gate in
             let hasher = try Self.hasher(gate: gate)
@@ -93,7 +93,7 @@ struct GivenBackTests {
         }
     }
 
-    @Test("So does one whose sender goes away while it is tried, unless it is right", arguments: [false, true])
+    @Test("So does one whose client disconnects while it is checked, unless it is right", arguments: [false, true])
     func goneMeanwhile(isRight: Bool) async throws {
         try await Self.run { service, gate in
             let hasher = try Self.hasher(gate: gate)

@@ -10,7 +10,7 @@ import Testing
 @testable import HTTPConnection
 @testable import SelfieApp
 
-@Suite("Who hangs up before a password was tried", .timeLimit(.minutes(2)))
+@Suite("Clients that disconnect before a password is checked", .timeLimit(.minutes(2)))
 struct HungUpTests {
     /// How often what was counted.
     private static func counts(_ service: TestService) async throws -> [Int] {

@@ -125,7 +125,7 @@ struct LockoutTests {
         }
     }
 
-    @Test("Who changes the password at a new place is known there, and not locked out from elsewhere")
+    @Test("A user who changes the password at a new address is known there, and not locked out from elsewhere")
     func reset() async throws {
         let settings = ["RATE_LIMITS": "on", "TRUSTED_PROXIES": "1", "RATE_LIMIT_SIGNIN_PER_ACCOUNT": "2/1h"]
         try await TestService.run(settings: settings) { service in
@@ -157,7 +157,7 @@ struct LockoutTests {
         }
     }
 
-    @Test("Right passwords lock nobody out, however many come at once", arguments: [1, 2, 4])
+    @Test("Right passwords lock no user out, however many are parallel", arguments: [1, 2, 4])
     func rightOnes(limit: Int) async throws {
         let settings = ["RATE_LIMITS": "on", "RATE_LIMIT_SIGNIN_PER_ACCOUNT": "\(limit)/1h"]
         let gate = ThreadGate()
@@ -184,7 +184,7 @@ struct LockoutTests {
         }
     }
 
-    @Test("A flood that keeps passwords from being tried locks nobody out, since what was not tried is not counted")
+    @Test("A flood that prevents checks of passwords locks no user out: passwords not checked do not count")
     func overload() async throws {
         let settings = ["RATE_LIMITS": "on", "TRUSTED_PROXIES": "1", "RATE_LIMIT_SIGNIN_PER_ACCOUNT": "2/1h"]
         let gate = ThreadGate()
@@ -193,7 +193,7 @@ struct LockoutTests {
             settings: settings,
             adjust: { service in
                 service.waitsPatiently()
-                service.computesHashes(threads: 1, placesPerThread: 1, through: gate)
+                service.computesHashes(threads: 1, permitsPerThread: 1, through: gate)
             }
         ) { service in
             defer { gate.open() }
@@ -230,7 +230,7 @@ struct LockoutTests {
         }
     }
 
-    @Test("An e-mail that nobody has is one account, in capitals and in spaces too")
+    @Test("An unknown e-mail counts as one account, in capitals and with spaces too")
     func spellings() async throws {
         let settings = ["RATE_LIMITS": "on", "TRUSTED_PROXIES": "1", "RATE_LIMIT_SIGNIN_PER_ACCOUNT": "3/1h"]
         try await TestService.run(settings: settings) { service in

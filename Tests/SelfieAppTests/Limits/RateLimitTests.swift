@@ -75,7 +75,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("Sign-ups of an address are limited, with headers that tell how, and nothing is left of one too many")
+    @Test("Sign-ups of an address are limited, with RateLimit headers, and a refused one leaves no row")
     func signUps() async throws {
         try await TestService.run(settings: Self.settings(["RATE_LIMIT_SIGNUP_PER_ADDRESS": "2/1h"])) { service in
             for number in 0..<3 {
@@ -137,7 +137,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("Who guesses tokens is refused, and who has one at the same address is not")
+    @Test("A client that guesses tokens is refused, and one with a token at the same address is not")
     func tokenGuesses() async throws {
         let settings = Self.settings(["RATE_LIMIT_TOKEN_GUESSES_PER_ADDRESS": "4/1h"])
         try await TestService.run(settings: settings) { service in
@@ -176,7 +176,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("Passwords tried with a token are limited by session: whoever has one locks no other out")
+    @Test("Passwords tried with a token are limited by session: one session locks out no other")
     func passwordsOfSession() async throws {
         try await TestService.run(settings: Self.settings(["RATE_LIMIT_SIGNIN_PER_ACCOUNT": "3/1h"])) { service in
             let tokens = [try await service.makeToken(), try await service.newToken()]
@@ -214,7 +214,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("What was right is not counted, and a window that ends begins anew")
+    @Test("Right passwords do not count, and a window that ends begins again")
     func windows() async throws {
         let uptime = ManualTime()
         try await TestService.run(
@@ -240,7 +240,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("What was counted is given back to its own window alone")
+    @Test("A count is given back only to its own window")
     func givenBackLate() async throws {
         try await TestService.run(settings: Self.settings([:])) { service in
             let (store, limit) = (RateLimitStore(postgres: service.postgres), RateLimit(5, per: 3_600))
@@ -266,7 +266,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("A flood of what is refused costs a statement a second, not one for each")
+    @Test("A flood of refused calls costs a statement a second, not one for each")
     func flood() async throws {
         let settings = Self.settings(["RATE_LIMIT_SIGNIN_PER_ACCOUNT": "2/1h"])
         let uptime = ManualTime()
@@ -310,7 +310,7 @@ struct RateLimitTests {
         }
     }
 
-    @Test("The counts name nobody, and those of ended windows are removed")
+    @Test("Counts contain no names, and those of ended windows are removed")
     func counts() async throws {
         let settings = Self.settings([:])
         try await TestService.run(settings: settings, adjust: { $0.tidyInterval = .milliseconds(20) }) { service in

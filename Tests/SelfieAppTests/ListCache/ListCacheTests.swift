@@ -22,7 +22,7 @@ struct ListCacheTests {
             try await service.addSession()
             try await service.addRows(3)
             let first = try await service.list(token: "ada-token")
-            // Nobody may read them now.
+            // No client may read them now.
             try await service.postgres.write("ALTER TABLE photos RENAME TO hidden")
             #expect(try await service.list(token: "ada-token").body == first.body)
             #expect(try await service.list(token: "ada-token").headers["etag"] == first.headers["etag"])
@@ -105,7 +105,7 @@ struct ListCacheTests {
         }
     }
 
-    @Test("As many photos as a user may have by default are cached, and so are those that take their place")
+    @Test("As many photos as a user may have by default are cached, and so are those that replace them")
     func longest() async throws {
         try await TestService.run { service in
             try await service.addSession()
@@ -124,7 +124,7 @@ struct ListCacheTests {
         }
     }
 
-    @Test("What they hold is bounded, lists that nobody asks for make room, and one user does not take others' room")
+    @Test("Their size is limited, unused lists are evicted, and one user does not evict others' lists")
     func bounded() async throws {
         // A list of 400 photos has about 170 kB in three pieces, so two users have room.
         let budget = Permits.ofBytes(400 << 10, perUser: 300 << 10)
@@ -148,7 +148,7 @@ struct ListCacheTests {
         }
     }
 
-    @Test("Whoever comes finds room in place of others, and in place of their own old list")
+    @Test("A new list evicts lists of others, and the user's own old list")
     func evicted() async throws {
         // A list of 400 photos has about 170 kB in three pieces: room for one, since as much stays free.
         let budget = Permits.ofBytes(400 << 10, perUser: 300 << 10)
@@ -168,7 +168,7 @@ struct ListCacheTests {
         }
     }
 
-    @Test("A list of the gallery makes room for one of the API, and the other way round")
+    @Test("A list of the gallery is evicted for one of the API, and the other way round")
     func galleryAndAPI() async throws {
         // Room for one list, as above.
         let budget = Permits.ofBytes(400 << 10, perUser: 300 << 10)
@@ -202,7 +202,7 @@ struct ListCacheTests {
         }
     }
 
-    @Test("A long list beyond the memory is made for so many clients at once, and the others are told to come again")
+    @Test("A list too long for the memory is made for a few clients at once, and others are told to retry")
     func streams() async throws {
         let adjust: @Sendable (inout SelfieService) -> Void = { service in
             service.permits.cachedLists = Permits.ofBytes(0)

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A schema that is applied while others write", .timeLimit(.minutes(2)))
 struct SchemaLockTests {
-    @Test("It gives up when writers are in the way for too long, changes nothing, and succeeds when they are gone")
+    @Test("It gives up when writers hold locks for too long, changes nothing, and succeeds after they end")
     func busy() async throws {
         try await TestService.runWithSchema(#"{"collections":{"notes":{"access":"private"}}}"#) { service in
             let wide = try Schema(file: Array(#"{"collections":{"notes":{"access":"published"}}}"#.utf8))
@@ -23,7 +23,7 @@ struct SchemaLockTests {
             #expect(try await service.count(count) == before)
             #expect(try await apply(wide, as: plan, mayShowMore: true) != nil)
             #expect(try await service.count(count) == before + 1)
-            // The limit where nobody gives another one.
+            // The default limit.
             #expect(ApplySchema(postgres: service.postgres).lockTimeout == .seconds(10))
         }
     }

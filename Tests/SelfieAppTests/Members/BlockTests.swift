@@ -12,7 +12,7 @@ struct BlockTests {
         return try #require(answer.json["blocks"] as? [String])
     }
 
-    @Test("A block begins and ends, twice is the same as once, and it is nobody else's")
+    @Test("A block begins and ends, twice is the same as once, and it affects no other user")
     func blocks() async throws {
         // They need no directory.
         try await TestService.run(settings: ["DIRECTORY": ""]) { service in
@@ -32,7 +32,7 @@ struct BlockTests {
         }
     }
 
-    @Test("Nobody blocks oneself, or somebody who does not exist or is disabled; a block of a disabled account can end")
+    @Test("A user can't block themselves, unknown or disabled members; a block of a disabled one can end")
     func refused() async throws {
         try await TestService.run { service in
             let ada = try await service.addSession()

@@ -86,7 +86,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("Members stand in the order of the smallest of what is found, each once")
+    @Test("Members are in the order of the smallest match, each once")
     func order() async throws {
         try await TestService.run { service in
             let token = try await service.addSession(name: "zoe")
@@ -139,7 +139,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("A limit is 1 to 100, and a position is somebody who is found")
+    @Test("A limit is 1 to 100, and a position is a member that the query finds")
     func refused() async throws {
         try await TestService.run { service in
             let token = try await service.addSession(name: "ada")

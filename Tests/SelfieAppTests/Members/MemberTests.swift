@@ -71,7 +71,7 @@ struct MemberTests {
         }
     }
 
-    @Test("A picture is a ready photo of one's own: its URL opens for others, and goes with the photo")
+    @Test("A picture is one of the user's ready photos: its URL opens for others, until the photo is deleted")
     func picture() async throws {
         try await TestService.run { service in
             let (ada, bob) = (try await service.makeToken(), try await service.makeToken(email: "bob@example.com"))
@@ -167,7 +167,7 @@ struct MemberTests {
         ("5", "json_not_an_object", "The request's JSON must be an object"),
     ]
 
-    @Test("What breaks a rule is refused by its name, all validationErrors together, and changes nothing")
+    @Test("Invalid fields are refused by name, all errors together, and nothing changes")
     func refusals() async throws {
         try await TestService.run { service in
             let token = try await service.addSession()
@@ -235,7 +235,7 @@ struct MemberTests {
         }
     }
 
-    @Test("The longest names of letters of four bytes are kept and found")
+    @Test("The longest names of letters of four bytes are stored and found")
     func longest() async throws {
         try await TestService.run { service in
             let token = try await service.addSession()

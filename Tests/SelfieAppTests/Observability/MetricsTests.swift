@@ -15,7 +15,7 @@ import Testing
 @Suite("Metrics", .timeLimit(.minutes(2)))
 struct MetricsTests {
     /// The value of each series, by its name and labels.
-    private struct Figures {
+    private struct Scrape {
         let values: [String: Double]
         let text: String
 
@@ -35,7 +35,7 @@ struct MetricsTests {
     private func withMetrics(
         store: TestStore = .disk,
         settings: [String: String] = [:],
-        _ body: @Sendable (TestService, @Sendable () async throws -> Figures) async throws -> Void
+        _ body: @Sendable (TestService, @Sendable () async throws -> Scrape) async throws -> Void
     ) async throws {
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         try await TestService.run(
@@ -45,14 +45,17 @@ struct MetricsTests {
         ) { service in
             let port = try #require(await ports.first { _ in true })
             try await body(service) {
-                try Figures(try await service.send("GET", "http://127.0.0.1:\(port)/metrics"))
+                try Scrape(try await service.send("GET", "http://127.0.0.1:\(port)/metrics"))
             }
         }
     }
 
-    @Test("A scripted hundred requests are counted exactly, and nobody is named", arguments: TestStore.allCases)
+    @Test(
+        "A scripted hundred requests are counted exactly, and no label identifies a user",
+        arguments: TestStore.allCases
+    )
     func hundred(store: TestStore) async throws {
-        try await withMetrics(store: store) { service, figures in
+        try await withMetrics(store: store) { service, scrape in
             let token = try await service.makeToken(email: "ada@example.com")
             var randomIDs: [String] = []
             for _ in 0..<10 { randomIDs.append(try await Self.upload(service, token)) }
@@ -61,7 +64,7 @@ struct MetricsTests {
             for number in 0..<8 { _ = try await service.send("GET", "/nowhere/\(number)") }
             for randomID in randomIDs.prefix(5) { _ = try await service.delete(randomID, token: token) }
             for _ in 0..<5 { _ = try await service.send("PROPFIND", "/") }
-            let metrics = try await figures()
+            let metrics = try await scrape()
             for (labels, count) in [
                 (#"endpoint="/api/signup",method="POST",status="200""#, 1),
                 (#"endpoint="/api/signin",method="POST",status="200""#, 1),
@@ -101,8 +104,8 @@ struct MetricsTests {
     func declared() async throws {
         let page = try String(contentsOf: ProjectFolder.root.appending(path: "docs/operations.md"), encoding: .utf8)
         #expect(Observability.help.keys.filter { !page.contains("`\($0)`") }.sorted() == [])
-        try await withMetrics { _, figures in
-            let lines = try await figures().text.split(separator: "\n")
+        try await withMetrics { _, scrape in
+            let lines = try await scrape().text.split(separator: "\n")
             let served = lines.filter { $0.hasPrefix("# TYPE ") }.map { String($0.split(separator: " ")[2]) }
             #expect(served.count > 20 && served.filter { Observability.help[$0] == nil } == [])
             #expect(lines.count { $0.hasPrefix("# HELP ") } == served.count)
@@ -111,20 +114,20 @@ struct MetricsTests {
 
     @Test("Streams, changes, delays and resets are counted")
     func changes() async throws {
-        try await withMetrics(settings: ["RATE_LIMITS": "off"]) { service, figures in
+        try await withMetrics(settings: ["RATE_LIMITS": "off"]) { service, scrape in
             try await service.apply(try TestService.exampleSchema)
             let ada = try await service.addMember("ada", role: "team")
             try await service.put("priorities/p", as: ada, #"{"data":{"name":"p"}}"#)
             try await EventClient.open(service, as: ada) { client in
                 _ = try await client.summaries(until: "synced")
                 // What was there before was waited for by nobody.
-                var metrics = try await figures()
+                var metrics = try await scrape()
                 #expect(metrics["changes_delivered_total"] == 1 && metrics["change_streams"] == 1)
                 #expect(metrics["change_delivery_duration_seconds_count"] ?? 0 == 0)
                 try await service.put("houses/h", as: ada, #"{"data":{"address":"a"}}"#)
                 _ = try await client.summaries(until: "created houses h")
-                try await poll("a delay") { try await figures()["change_delivery_duration_seconds_count"] == 1 }
-                metrics = try await figures()
+                try await poll("a delay") { try await scrape()["change_delivery_duration_seconds_count"] == 1 }
+                metrics = try await scrape()
                 #expect(metrics["changes_delivered_total"] == 2)
                 #expect(metrics["change_delivery_duration_seconds_sum"].map { $0 > 0 && $0 < 9 } == true)
                 try await service.postgres.write("DELETE FROM role_members")
@@ -133,8 +136,8 @@ struct MetricsTests {
             }
             let cursor = try await service.changes("?collections=photos", as: ada).cursor
             #expect(try await service.changes("?since=\(cursor)", as: ada).status == 410)
-            try await poll("no stream") { try await figures()["change_streams"] == 0 }
-            let metrics = try await figures()
+            try await poll("no stream") { try await scrape()["change_streams"] == 0 }
+            let metrics = try await scrape()
             #expect(metrics[#"change_resets_total{reason="access"}"#] == 1)
             #expect(metrics[#"change_resets_total{reason="collections"}"#] == 1)
         }
@@ -142,21 +145,21 @@ struct MetricsTests {
 
     @Test("Notifications that fail, and losses of the connection that receives them, are counted")
     func lostNotifications() async throws {
-        try await withMetrics { service, figures in
+        try await withMetrics { service, scrape in
             let token = try await service.addSession()
             try await poll("a listener") {
                 try await service.count(
                     "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'"
                 ) == 1
             }
-            #expect(try await figures()["change_notifications_lost_total"] == 0)
+            #expect(try await scrape()["change_notifications_lost_total"] == 0)
             try await service.postgres.write(
                 """
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                 WHERE datname = current_database() AND query LIKE 'LISTEN%'
                 """
             )
-            try await poll("a lost connection") { try await figures()["change_notifications_lost_total"] == 1 }
+            try await poll("a lost connection") { try await scrape()["change_notifications_lost_total"] == 1 }
             // From now on, whoever connects finds another function by that name.
             try await service.postgres.withConnection { connection in
                 try await connection.execute(
@@ -171,20 +174,20 @@ struct MetricsTests {
                         """
                 )
             }
-            try await poll("two lost connections") { try await figures()["change_notifications_lost_total"] == 2 }
+            try await poll("two lost connections") { try await scrape()["change_notifications_lost_total"] == 2 }
             try await poll("a lost notification") {
                 _ = try await service.upload(token: token)
-                return try await figures()["change_notifications_lost_total"] ?? 0 >= 3
+                return try await scrape()["change_notifications_lost_total"] ?? 0 >= 3
             }
         }
     }
 
-    @Test("Prometheus' own parser reads the figures")
+    @Test("Prometheus' own parser reads the metrics")
     func parser() async throws {
-        try await withMetrics { service, figures in
+        try await withMetrics { service, scrape in
             let token = try await service.makeToken()
             _ = try await Self.upload(service, token)
-            let families = try await PythonScript.run("prometheus_families.py", input: try await figures().text)
+            let families = try await PythonScript.run("prometheus_families.py", input: try await scrape().text)
             for family in [
                 "http_requests counter", "http_request_duration_seconds histogram", "http_connections gauge",
                 "postgres_statement_duration_seconds histogram", "process_resident_memory_bytes gauge",
@@ -203,22 +206,22 @@ struct MetricsTests {
     func refusals() async throws {
         try await withMetrics(settings: ["RATE_LIMITS": "on", "RATE_LIMIT_UPLOADS_PER_USER": "1/1h"]) {
             service,
-            figures in
+            scrape in
             // Whoever reads the log for the API's port finds one.
             #expect(service.log.entries.count { $0.contains("listening on") } == 1)
             #expect(service.log.entries.count { $0.contains("metrics for Prometheus") } == 1)
             let token = try await service.makeToken()
             for _ in 0..<3 { _ = try await service.upload(token: token) }
-            #expect(try await figures()[#"refusals_total{limit="UPLOADS_PER_USER"}"#] == 2)
+            #expect(try await scrape()[#"refusals_total{limit="UPLOADS_PER_USER"}"#] == 2)
             #expect(try await service.uploadByGallery(cookie: "selfie=\(token)").status == 429)
-            #expect(try await figures()[#"refusals_total{limit="UPLOADS_PER_USER"}"#] == 3)
+            #expect(try await scrape()[#"refusals_total{limit="UPLOADS_PER_USER"}"#] == 3)
         }
     }
 
-    @Test("Places that are taken, and bodies that are too large, are counted by the limit's name")
-    func places() async throws {
+    @Test("Refusals for lack of permits, and of bodies that are too large, are counted by the limit's name")
+    func permits() async throws {
         let settings = ["UPLOADS_AT_ONCE_PER_USER_MAX": "1", "UPLOAD_BYTES_MAX": "200000"]
-        try await withMetrics(settings: settings) { service, figures in
+        try await withMetrics(settings: settings) { service, scrape in
             let token = try await service.makeToken()
             try await service.withBegunUploads(1, token: token) {
                 let refused = try await service.upload(token: token)
@@ -226,22 +229,22 @@ struct MetricsTests {
             }
             try await poll("the place is free again") { try await service.upload(token: token).status == 200 }
             #expect(try await service.upload(TestImage.png(bytes: 200_001), token: token).status == 413)
-            let figures = try await figures()
-            #expect(figures[#"refusals_total{limit="UPLOADS_AT_ONCE_PER_USER"}"#] ?? 0 >= 1)
-            #expect(figures[#"refusals_total{limit="REQUEST_BYTES"}"#] == 1)
+            let metrics = try await scrape()
+            #expect(metrics[#"refusals_total{limit="UPLOADS_AT_ONCE_PER_USER"}"#] ?? 0 >= 1)
+            #expect(metrics[#"refusals_total{limit="REQUEST_BYTES"}"#] == 1)
         }
     }
 
     @Test("What a connection answers itself is counted, and has its line")
     func connectionAnswers() async throws {
-        try await withMetrics { service, figures in
+        try await withMetrics { service, scrape in
             for _ in 0..<3 {
                 try await RawConnection.open(port: service.port) { connection in
                     try await connection.send("no request\r\n\r\n")
                     _ = try await connection.readToEnd()
                 }
             }
-            #expect(try await figures()[#"http_requests_total{endpoint="none",method="none",status="400"}"#] == 3)
+            #expect(try await scrape()[#"http_requests_total{endpoint="none",method="none",status="400"}"#] == 3)
             let line = try #require(service.log.entries.first { $0.contains("status=400") })
             for part in ["method=none", "endpoint=none", "ms=", "bytes=", "network=127.0.0.0/24", "request_id="] {
                 #expect(line.contains(part), "\(part)")
@@ -249,9 +252,9 @@ struct MetricsTests {
         }
     }
 
-    @Test("A photo whose client leaves is told as broken off, with the bytes that it took, and is under way no longer")
+    @Test("A photo whose client disconnects counts as broken off, with its bytes, and no longer as in progress")
     func brokenOff() async throws {
-        try await withMetrics { service, figures in
+        try await withMetrics { service, scrape in
             let token = try await service.makeToken()
             let upload = try await service.upload(TestImage.jpeg + Data(count: 20_000_000), token: token)
             let target = try service.target(of: try #require(upload.json["image_url"] as? String))
@@ -266,26 +269,26 @@ struct MetricsTests {
             let line = try #require(service.log.entries.first { $0.contains("broken_off=true") })
             let bytes = try #require(line.firstMatch(of: /bytes=(\d+)/).flatMap { Int($0.output.1) })
             #expect((1..<20_000_000).contains(bytes))
-            #expect(try await figures()["http_requests_in_progress"] == 0)
+            #expect(try await scrape()["http_requests_in_progress"] == 0)
         }
     }
 
     @Test("Waiting deletions, and a store that is down, show")
     func deletions() async throws {
-        try await withMetrics(store: .ownS3) { service, figures in
+        try await withMetrics(store: .ownS3) { service, scrape in
             let token = try await service.makeToken()
             let randomID = try await Self.upload(service, token)
             guard case .s3(let server, _) = service.objects else { throw NotInTime(what: "a bucket") }
             server.stop()
             #expect(try await service.delete(randomID, token: token).status == 200)
-            let metrics = try await figures()
+            let metrics = try await scrape()
             #expect(metrics["object_deletions_waiting"] == 1)
             #expect(metrics["store_retries_total"] ?? 0 > 0)
             #expect(metrics[#"store_call_duration_seconds_count{call="delete",outcome="unavailable"}"#] ?? 0 > 0)
         }
     }
 
-    @Test("Without METRICS_PORT nothing is told, and the API's port never tells it")
+    @Test("Without METRICS_PORT there are no metrics, and the API's port never has them")
     func off() async throws {
         try await TestService.run { service in
             let answer = try await service.send("GET", "/metrics")

@@ -13,7 +13,7 @@ struct TraceTests {
     private static let traceID = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let header = "00-\(traceID)-00f067aa0ba902b7-01"
 
-    @Test("A trace of a client's goes on in the log and in the requests to the bucket, and is recorded only if wanted")
+    @Test("A client's trace continues in the log and in requests to the bucket, and is recorded only if wanted")
     func passedOn() async throws {
         let reply = ScriptedServer.Reply.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nETag: \"x\"\r\n\r\n")
         try await ScriptedServer.with(Array(repeating: reply, count: 100)) { server in

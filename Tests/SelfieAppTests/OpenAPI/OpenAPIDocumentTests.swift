@@ -188,7 +188,7 @@ struct OpenAPIDocumentTests {
         #expect(count > 200)
     }
 
-    @Test("It tells how many records a call takes, and how many members a record names")
+    @Test("It has the limits on records of a call and on members of a record")
     func recordLimits() throws {
         let paths = try #require(APIDescription.document["paths"])
         let schema = { (operation: JSONValue?) -> JSONValue? in
@@ -206,7 +206,7 @@ struct OpenAPIDocumentTests {
         }
     }
 
-    @Test("It names the paths where another method is 404, and tells whose readers a new record has")
+    @Test("It names the paths where another method is 404, and says whose readers a new record gets")
     func introduction() throws {
         let introduction = Self.text(APIDescription.document["info"]?["description"])
         for path in [

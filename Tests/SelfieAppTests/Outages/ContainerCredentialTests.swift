@@ -36,7 +36,7 @@ struct ContainerCredentialTests {
         }
     }
 
-    @Test("The store refuses what is signed with other keys")
+    @Test("The store refuses requests signed with other keys")
     func otherKeys() async throws {
         try await withEndpoint(secretAccessKey: "another") { service in
             let token = try await service.makeToken()

@@ -14,8 +14,8 @@ import Testing
 
 /// With a time of connections that the tests move.
 ///
-/// `SoakTests` tell that each call is answered within 5 s.
-@Suite("The database goes away", .timeLimit(.minutes(4)))
+/// `SoakTests` check that each call is answered within 5 s.
+@Suite("The database is unreachable", .timeLimit(.minutes(4)))
 struct DatabaseOutageTests {
     private static let settings = ["RATE_LIMITS": "on"]
 
@@ -25,7 +25,7 @@ struct DatabaseOutageTests {
         service.sweepInterval = .seconds(3600)
     }
 
-    @Test("Restarted between two requests, nobody notices")
+    @Test("A restart between two requests causes no error")
     func restarted() async throws {
         try await OwnCluster.use { cluster in
             try await TestService.run(

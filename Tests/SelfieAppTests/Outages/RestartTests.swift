@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The database is killed under load", .timeLimit(.minutes(3)))
 struct RestartTests {
-    @Test("Whoever asks meanwhile gets 503 in JSON, and never somebody else's photos; then all is as before")
+    @Test("Requests meanwhile get 503 in JSON, and never another user's photos; afterwards all is as before")
     func killedTwice() async throws {
         try await OwnCluster.use { cluster in
             try await RestartLoad.addUsers(url: cluster.url)

@@ -13,8 +13,8 @@ import Testing
 
 /// With a time that passes only while the store is away.
 ///
-/// `SoakTests` tell that each call is answered within 5 s.
-@Suite("The object store goes away", .timeLimit(.minutes(3)))
+/// `SoakTests` check that each call is answered within 5 s.
+@Suite("The object store is unreachable", .timeLimit(.minutes(3)))
 struct StoreOutageTests {
     @Test("Uploads are refused and leave no row, deletes are done later, lists work", arguments: StoreOutage.allCases)
     func bucket(outage: StoreOutage) async throws {

@@ -41,7 +41,7 @@ struct BrowserTests {
 
     @Test("By keyboard: learn the API, try its calls, and run what the page shows")
     func docs() async throws {
-        // With limits, as installations have them, which are told in the descriptions.
+        // With limits, as installations have them, which are in the descriptions.
         try await TestService.runWithSchema(settings: ["LOG_LEVEL": "trace", "RATE_LIMITS": "on"]) { service in
             let credential = ["name": TestService.apiName, "api_password": TestService.apiPassword]
             try await Self.run("docs_page.py", in: service, Self.account.merging(credential) { $1 })

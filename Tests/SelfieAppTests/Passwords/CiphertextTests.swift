@@ -26,7 +26,7 @@ struct CiphertextTests {
         ]
     }
 
-    @Test("What can't be decrypted is one and the same refusal, whatever is wrong", .timeLimit(.minutes(2)))
+    @Test("Undecryptable passwords get one and the same refusal, whatever is wrong", .timeLimit(.minutes(2)))
     func undecryptable() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken(password: Self.password)

@@ -12,7 +12,7 @@ import Testing
 @testable import SelfieApp
 @testable import SelfieCore
 
-@Suite("Who waits for a hash", .timeLimit(.minutes(2)))
+@Suite("The queue for hashes", .timeLimit(.minutes(2)))
 struct HashFairnessTests {
     private static func from(_ address: String) -> [(String, String)] { [("X-Forwarded-For", address)] }
 
@@ -56,7 +56,7 @@ struct HashFairnessTests {
                         )
                     }
                 }
-                // One is at work and six wait. All others are told that they are too many.
+                // One is at work and six wait. All others are refused as too many.
                 for _ in 0..<53 {
                     let (_, answer) = try #require(try await requests.next())
                     #expect(answer.status == 429 && answer.headers["retry-after"] == "2")

@@ -17,7 +17,7 @@ struct UndecryptablePasswordTests {
         ("not_whole_blocks", "bXkgcGFzc3dvcmQ="), ("other_key", "7E7lPZsqj0DgtsX2yhG1gA=="),
     ]
 
-    @Test("are answered as the contract says, whatever is wrong, and the log tells what it is")
+    @Test("are answered as the contract says, whatever is wrong, and the log has the reason")
     func answers() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()

@@ -44,7 +44,7 @@ struct ColdFileTests {
         try Self.image.write(to: URL(filePath: path))
         let file = try #require(try PosixFile.open(path: path))
         let all = 0..<Self.image.count
-        // Some file systems can't tell, and all that is on them counts as cold.
+        // Some file systems can't say, and all files on them count as cold.
         let canTell = file.isInMemory(all)
         // The system may be slow to let go of what was just written.
         try await poll("the file is cold") {

@@ -10,14 +10,14 @@ struct DownloadPermitTests {
     /// More than all sockets between hold.
     private static let image = TestImage.png(bytes: 30 << 20)
 
-    /// Runs a body with a service of so many places, and a photo of its own.
+    /// Runs a body with a service with this many permits, and a photo of its own.
     private static func withPhoto(
-        places: Int,
+        permits: Int,
         perAddress: Int,
         _ body: @Sendable (TestService, StoredPhoto) async throws -> Void
     ) async throws {
         let settings = [
-            "DOWNLOADS_AT_ONCE_MAX": "\(places)", "DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX": "\(perAddress)",
+            "DOWNLOADS_AT_ONCE_MAX": "\(permits)", "DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX": "\(perAddress)",
             "TRUSTED_PROXIES": "1",
         ]
         try await TestService.run(settings: settings) { try await body($0, try await $0.addPhoto(image)) }
@@ -47,9 +47,9 @@ struct DownloadPermitTests {
         }
     }
 
-    @Test("An address has some, all together no more than there are, and a photo that is not sent needs no place")
+    @Test("An address has a share of the permits, and a photo that is not sent needs none")
     func limits() async throws {
-        try await Self.withPhoto(places: 4, perAddress: 2) { service, photo in
+        try await Self.withPhoto(permits: 4, perAddress: 2) { service, photo in
             @Sendable func get(_ method: String = "GET", from address: String, tag: String? = nil) async throws
                 -> HTTPAnswer
             {
@@ -74,13 +74,13 @@ struct DownloadPermitTests {
                     }
                 }
             }
-            try await poll("the places are free again") { try await get(from: "192.0.2.1").status == 200 }
+            try await poll("the permits are free again") { try await get(from: "192.0.2.1").status == 200 }
         }
     }
 
     @Test("An IPv6 /48 network has twice as many as a /64")
     func sites() async throws {
-        try await Self.withPhoto(places: 16, perAddress: 2) { service, photo in
+        try await Self.withPhoto(permits: 16, perAddress: 2) { service, photo in
             try await withBegunDownloads(2, of: photo, from: "2001:db8::1", service) {
                 let refused = try await Self.status(of: photo, service, from: "2001:db8::2")
                 #expect(refused == 429)
@@ -97,7 +97,7 @@ struct DownloadPermitTests {
 
     @Test("However many /64 networks a /48 has, it leaves a part to others", arguments: [4, 8])
     func manyNetworks(perAddress: Int) async throws {
-        try await Self.withPhoto(places: 8, perAddress: perAddress) { service, photo in
+        try await Self.withPhoto(permits: 8, perAddress: perAddress) { service, photo in
             @Sendable func begin(_ number: Int) async throws {
                 guard number < 6 else {
                     let (same, other) = (

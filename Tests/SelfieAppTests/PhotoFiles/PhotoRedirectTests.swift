@@ -43,7 +43,7 @@ struct PhotoRedirectTests {
         }
     }
 
-    @Test("The URL tells the bucket to answer with the photo's type and its name", arguments: ["GET", "HEAD"])
+    @Test("The URL makes the bucket answer with the photo's type and name", arguments: ["GET", "HEAD"])
     func label(method: String) async throws {
         try await TestService.run(store: .s3) { service in
             let photo = try await service.uploadedPhoto(fileName: "me & you.png")
@@ -62,7 +62,7 @@ struct PhotoRedirectTests {
         }
     }
 
-    @Test("It does so for a photo of railsauth's, too, whose type only the object tells", arguments: ["GET", "HEAD"])
+    @Test("It does so for a photo of railsauth's, too, whose type is only in the object", arguments: ["GET", "HEAD"])
     func legacyLabel(method: String) async throws {
         try await TestService.run(store: .s3) { service in
             let photo = try await service.uploadedPhoto()

@@ -46,7 +46,7 @@ struct ProxiedPhotoTests {
         }
     }
 
-    @Test("A bucket that dies in the middle ends the connection: what came is no whole photo, and only what was taken")
+    @Test("A bucket that dies in the middle ends the connection, and no wrong bytes were sent")
     func diesInTheMiddle() async throws {
         try await TestService.withProxiedPhoto(
             Self.image,
@@ -68,7 +68,7 @@ struct ProxiedPhotoTests {
         }
     }
 
-    @Test("A transfer that broke off goes on where it was")
+    @Test("A transfer that broke off resumes where it was")
     func goesOn() async throws {
         try await TestService.withProxiedPhoto(Self.image, adjust: Self.tryLong) { service, server, photo in
             try await RawConnection.open(port: service.port) { connection in
@@ -83,7 +83,7 @@ struct ProxiedPhotoTests {
         }
     }
 
-    @Test("What was changed meanwhile is not put behind what came before")
+    @Test("Bytes of a changed object are not appended to those of the old one")
     func changedMeanwhile() async throws {
         try await TestService.withProxiedPhoto(Self.image, adjust: Self.tryLong) { service, server, photo in
             try await RawConnection.open(port: service.port) { connection in

@@ -37,7 +37,7 @@ struct ServedFormatTests {
         ("a GIF without a screen", Data("GIF89a".utf8)),
     ]
 
-    @Test("A photo of each format is served as what it is, with its size in lists; what is none is refused")
+    @Test("A photo of each format is served with its type, and its size is in lists; other files are refused")
     func formats() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()

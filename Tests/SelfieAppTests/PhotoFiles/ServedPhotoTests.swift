@@ -38,7 +38,7 @@ struct ServedPhotoTests {
         }
     }
 
-    @Test("A client that has the photo is told so by the row alone", arguments: TestDelivery.allCases)
+    @Test("A client that has the photo gets 304 from the row alone", arguments: TestDelivery.allCases)
     func conditions(delivery: TestDelivery) async throws {
         try await TestService.run(store: delivery.store, settings: delivery.settings) { service in
             let photo = try await service.uploadedPhoto()
@@ -83,7 +83,7 @@ struct ServedPhotoTests {
         }
     }
 
-    @Test("A deleted photo is gone at once, whatever a client has kept", arguments: TestDelivery.allCases)
+    @Test("A deleted photo is 404 at once, whatever a client has cached", arguments: TestDelivery.allCases)
     func deleted(delivery: TestDelivery) async throws {
         try await TestService.run(store: delivery.store, settings: delivery.settings) { service in
             let photo = try await service.uploadedPhoto()
@@ -105,7 +105,7 @@ struct ServedPhotoTests {
         }
     }
 
-    @Test("A photo that is not stored yet, or whose object is gone, is not there", arguments: TestDelivery.direct)
+    @Test("A photo that is not stored yet, or whose object is missing, is 404", arguments: TestDelivery.direct)
     func missing(delivery: TestDelivery) async throws {
         try await TestService.run(store: delivery.store, settings: delivery.settings) { service in
             let photo = try await service.uploadedPhoto()
@@ -149,7 +149,7 @@ struct ServedPhotoTests {
             let head = try await service.send("HEAD", photo.target)
             #expect(head.headers["content-length"] == before.headers["content-length"])
             #expect(head.headers["content-type"] == "image/jpeg")
-            // HEAD changes nothing. After GET, the row knows what the object told.
+            // HEAD changes nothing. After GET, the row has the object's type.
             let known =
                 "SELECT count(*) FROM photos WHERE content_type = 'image/jpeg' AND byte_count > 1000" as PostgresQuery
             #expect(try await service.count(known) == 0)

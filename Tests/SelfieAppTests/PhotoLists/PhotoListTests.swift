@@ -53,7 +53,7 @@ struct PhotoListTests {
         }
     }
 
-    @Test("A client that has the list already is told so")
+    @Test("A client that has the list gets 304")
     func revalidation() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()

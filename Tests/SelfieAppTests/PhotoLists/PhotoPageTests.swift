@@ -55,7 +55,7 @@ struct PhotoPageTests {
         return seen
     }
 
-    @Test("Without a limit the list goes on to its end, from a photo on or from the newest")
+    @Test("Without a limit the list is complete, after a photo or from the newest")
     func noLimit() async throws {
         try await TestService.run { service in
             try await service.addSession()

@@ -14,7 +14,7 @@ import Testing
 @Suite("Lists that clients read slowly", .timeLimit(.minutes(2)))
 struct SlowListTests {
     @Test(
-        "A list counts until its last byte is taken, also when a newer one has taken its place",
+        "A list counts until its last byte is sent, also when a newer one has replaced it",
         arguments: [120, 220],
         [false, true]
     )

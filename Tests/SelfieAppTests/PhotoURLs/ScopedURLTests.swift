@@ -13,7 +13,7 @@ struct ScopedURLTests {
         try #require((answer.json["photos"] as? [String: String])?["picture"])
     }
 
-    @Test("A record's photo opens for whoever reads the record, until that right ends")
+    @Test("A record's photo opens for readers of the record, until their right ends")
     func record() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -30,7 +30,7 @@ struct ScopedURLTests {
                 #expect(try await service.send("GET", urls.last ?? "").status == 200)
             }
             #expect(Set(urls).count == 3)
-            // The scope is signed: nobody makes the URL of another one of it, or of none.
+            // The scope is signed: a URL can't be changed to another one, or to none.
             let other = urls[1].replacing(bob.id, with: cleo.id)
             let none = urls[1].replacing(try #require(urls[1].firstMatch(of: /for=[^&]*&/)).output, with: "")
             for forged in [other, none, urls[1].replacing("for=record", with: "for=other")] {
@@ -52,7 +52,7 @@ struct ScopedURLTests {
         }
     }
 
-    @Test("A role's photo ends for who leaves the role, one of an inbox with its message")
+    @Test("A photo of a role ends for a member who leaves the role, and one of an inbox with its message")
     func roleAndInbox() async throws {
         let schema = """
             {"roles":{"team":{}},"collections":{
@@ -97,7 +97,7 @@ struct ScopedURLTests {
         }
     }
 
-    @Test("When a photo is deleted, those who read its record hear of it, each once")
+    @Test("When a photo is deleted, each reader of its record gets one change")
     func deleted() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))

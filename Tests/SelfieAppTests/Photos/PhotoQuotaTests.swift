@@ -21,7 +21,7 @@ struct PhotoQuotaTests {
         ]
     }
 
-    @Test("A user has so many photos and no more, and room again when one is deleted")
+    @Test("A user has as many photos as the quota, and may upload again when one is deleted")
     func count() async throws {
         try await TestService.run(settings: ["PHOTOS_PER_USER_MAX": "3"]) { service in
             let token = try await service.makeToken()
@@ -106,7 +106,7 @@ struct PhotoQuotaTests {
         }
     }
 
-    @Test("What an administrator has set for a user counts in place of the usual quota")
+    @Test("A user's own quota counts instead of the usual one")
     func set() async throws {
         try await TestService.run(settings: ["PHOTOS_PER_USER_MAX": "2"]) { service in
             let token = try await service.makeToken()
@@ -179,7 +179,7 @@ struct PhotoQuotaTests {
                     try await service.count("SELECT coalesce(sum(version), 0)::bigint AS count FROM photo_libraries")
                 )
             }
-            // What nobody sees changes no version: the third and the eighth.
+            // Unlisted photos change no version: the third and the eighth.
             for (index, (before, after)) in zip(versions, versions.dropFirst()).enumerated() {
                 #expect([2, 7].contains(index) ? after == before : after > before, "\(index)")
             }

@@ -65,13 +65,13 @@ struct AccessTests {
             for (member, expected) in zip([bob, cleo, eve], statuses) {
                 let answer = try await service.call("PATCH", path, as: member, #"{"data":{}}"#)
                 #expect(answer.status == expected.1, "\(expected.0) \(answer.text)")
-                // Who only reads may leave. The record stays.
+                // A reader may leave. The record stays.
                 let left = try await service.call("DELETE", path, as: member)
                 #expect(left.status == ["bob": 200, "cleo": 403, "eve": 404][expected.0])
             }
             let share = try await service.call("PATCH", path, as: cleo, #"{"readers":["\#(eve.id)"]}"#)
             #expect(share.status == 403 && share.code == "record_forbidden")
-            // Who is named no more loses it; what is not named stays.
+            // A reader who is no longer named loses it; omitted members stay.
             let taken = try await service.call("PATCH", path, as: ada, #"{"readers":["\#(eve.id)"]}"#)
             #expect(taken.json["readers"] as? [String] == [cleo.id, eve.id].sorted())
             #expect(try await service.call("GET", path, as: bob).status == 404)
@@ -128,7 +128,7 @@ struct AccessTests {
         }
     }
 
-    @Test("Readers may be sent back as they were read, also those who have blocked the owner since, or are disabled")
+    @Test("Readers may be sent as they were read, also those who have since blocked the owner or are disabled")
     func keptReaders() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -145,7 +145,7 @@ struct AccessTests {
             #expect(again.status == 200, "\(again.text)")
             #expect(Set(again.json["readers"] as? [String] ?? []) == [bob.id, cleo.id])
             #expect(try await service.call("GET", path, as: bob).status == 200)
-            // Nobody else who has blocked the owner comes in by that, and who was dropped does not come back.
+            // No other member who has blocked the owner is added by that, and a removed reader is not added again.
             let others = #"{"readers":["\#(bob.id)","\#(dan.id)"]}"#
             #expect(try await service.call("PATCH", path, as: ada, others).code == "reader_unknown")
             #expect(try await service.call("PATCH", path, as: ada, #"{"readers":[],"writers":[]}"#).status == 200)

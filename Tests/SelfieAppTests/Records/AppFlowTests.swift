@@ -169,7 +169,7 @@ struct AppFlowTests {
         }
     }
 
-    @Test("House list: private records with a photo that goes along")
+    @Test("House list: private records with a photo")
     func houses() async throws {
         try await TestService.runTwoWithSchema { first, second in
             let (ada, eve) = (try await first.addMember("ada"), try await first.addMember("eve"))

@@ -7,7 +7,7 @@ import Testing
 struct HoldingTests {
     private static let thread = "/api/records/threads/t"
 
-    @Test("A message that refers to a record tells its sender nothing of what the recipient does, nor holds it")
+    @Test("A message with a reference reveals nothing of what the recipient does, and does not hold its target")
     func messages() async throws {
         let schema = """
             {"collections":{
@@ -36,7 +36,7 @@ struct HoldingTests {
         }
     }
 
-    @Test("It counts who has set a reference, and not whose record has it")
+    @Test("A reference counts for the user who set it, not for the owner of its record")
     func setter() async throws {
         let schema = """
             {"roles":{"team":{}},"collections":{

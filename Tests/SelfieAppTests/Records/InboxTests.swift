@@ -58,7 +58,7 @@ struct InboxTests {
         }
     }
 
-    @Test("An id that was used is told alike to everybody else, too, before and after the message is gone")
+    @Test("Other senders get the same answer for a used id before and after the message is deleted")
     func othersID() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -83,7 +83,7 @@ struct InboxTests {
     }
 
     @Test(
-        "A block, or an account that is disabled, changes no answer about what was sent before; new messages find nobody"
+        "A block or a disabled account changes no answer about earlier messages; new ones are refused"
     )
     func afterBlock() async throws {
         try await TestService.runWithSchema { service in
@@ -115,14 +115,14 @@ struct InboxTests {
         }
     }
 
-    @Test("The digest of what was sent has a key: without the secret nobody can guess a message by it")
+    @Test("The digest of a message has a key: without the secret, a message can't be guessed from it")
     func keyedDigest() throws {
         let data = try JSONValue.parse(#"{"text":"yes"}"#.utf8)
         let digests = ["a secret", "another"].map { SentDigests(secret: $0).digest(of: data, id: "m", to: "ada") }
         #expect(Set(digests).count == 2 && digests.allSatisfy { $0.count == 64 })
     }
 
-    @Test("A sender holds no more of an inbox than is free, and others have room all the same")
+    @Test("A sender has at most as much of an inbox as is free, and others can still send")
     func fairRoom() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -139,7 +139,7 @@ struct InboxTests {
         }
     }
 
-    @Test("What a member reads of a sender elsewhere takes no room of the inbox")
+    @Test("Other records of a sender that a member reads do not count for the inbox")
     func sharedElsewhere() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))

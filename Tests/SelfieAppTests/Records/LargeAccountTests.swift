@@ -5,9 +5,9 @@ import Testing
 
 @testable import SelfieCore
 
-@Suite("Accounts that are closed before all of them is gone", .timeLimit(.minutes(2)))
+@Suite("Accounts that are closed before all their records are deleted", .timeLimit(.minutes(2)))
 struct LargeAccountTests {
-    @Test("Who leaves with more records than go at once is answered when the account is closed; the rest follows")
+    @Test("The deletion of a large account is answered when it is closed; the remaining records follow")
     func largeAccount() async throws {
         try await TestService.runWithSchema(adjust: { $0.doesNothingByItself() }) { service in
             let ada = try await service.addMember("ada")
@@ -58,7 +58,7 @@ struct LargeAccountTests {
         }
     }
 
-    @Test("An account whose deletion fails keeps no other from going")
+    @Test("An account whose deletion fails does not stop the deletion of others")
     func oneFails() async throws {
         try await TestService.runWithSchema(adjust: { $0.doesNothingByItself() }) { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))

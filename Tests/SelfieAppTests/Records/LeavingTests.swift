@@ -32,7 +32,7 @@ struct LeavingTests {
         }
     }
 
-    @Test("Who only reads leaves: the record is gone for that one, and its data as it was for the others")
+    @Test("A reader's deletion removes the record for that reader, and changes nothing for the others")
     func leaving() async throws {
         try await TestService.runWithSchema { service in
             let scene = try await Scene(service)
@@ -54,7 +54,7 @@ struct LeavingTests {
         }
     }
 
-    @Test("The owner hears of it and cannot name the leaver again by mistake; other readers hear nothing")
+    @Test("The owner gets a change and can't add the reader again by mistake; other readers get none")
     func owner() async throws {
         try await TestService.runWithSchema { service in
             let scene = try await Scene(service)
@@ -73,7 +73,7 @@ struct LeavingTests {
         }
     }
 
-    @Test("Who may write can't leave")
+    @Test("A writer can't leave")
     func writer() async throws {
         try await TestService.runWithSchema { service in
             let scene = try await Scene(service)

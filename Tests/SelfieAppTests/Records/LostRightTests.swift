@@ -20,7 +20,7 @@ struct LostRightTests {
 
     private static let nobody = #"{"readers":[],"writers":[]}"#
 
-    @Test("Neither an id nor a reference leads to the record, and no new message is for who was taken off its thread")
+    @Test("Neither an id nor a reference leads to the record, and a removed reader gets no new messages")
     func readers() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -44,7 +44,7 @@ struct LostRightTests {
         }
     }
 
-    @Test("What a reader who is disabled, or has lost the role, could refer to or include is included no more")
+    @Test("Records that a disabled or former member could refer to or include are no longer included")
     func roles() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada", role: "team")
@@ -63,7 +63,7 @@ struct LostRightTests {
         }
     }
 
-    @Test("To name somebody again who was taken off counts as a send each time")
+    @Test("Adding a removed reader again counts as a send each time")
     func namedAgain() async throws {
         let settings = ["RATE_LIMITS": "on", "RATE_LIMIT_INBOX_SENDS_PER_USER": "2/10m", "TRUSTED_PROXIES": "1"]
         try await TestService.runWithSchema(settings: settings) { service in
@@ -96,7 +96,7 @@ struct LostRightTests {
                 "UPDATE records SET expires_at = now() AT TIME ZONE 'UTC' - interval '1 second' WHERE id = 'm'"
             )
             #expect(try await service.send("GET", url).status == 403)
-            // Nobody has removed it, so nothing else refuses.
+            // It was not removed, so nothing else refuses.
             let there = try await service.count("SELECT count(*) FROM records WHERE id = 'm' AND deleted_at IS NULL")
             #expect(there == 1)
             try await service.postgres.write("UPDATE records SET expires_at = NULL WHERE id = 'm'")
@@ -104,7 +104,7 @@ struct LostRightTests {
         }
     }
 
-    @Test("URLs of others' photos end for a reader who is disabled, or who ends all sessions")
+    @Test("URLs of others' photos end for a reader who is disabled or ends all sessions")
     func photos() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))

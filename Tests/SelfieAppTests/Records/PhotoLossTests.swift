@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Photos that go from records", .timeLimit(.minutes(2)))
 struct PhotoLossTests {
-    @Test("The service's own sweeper tells those who read a record that its photo is gone")
+    @Test("The service's sweeper gives readers of a record a change when its photo is deleted")
     func swept() async throws {
         try await TestService.runWithSchema(adjust: { $0.sweepInterval = .milliseconds(50) }) { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -35,7 +35,7 @@ struct PhotoLossTests {
         }
     }
 
-    @Test("A photo is deleted while readers are told that another one of the same record is gone, without a deadlock")
+    @Test("Two photos of a record are deleted, and its readers updated, at once without a deadlock")
     func twoPhotos() async throws {
         let schema = """
             {"collections":{"pairs":{"access":"private","fields":{"a":{"type":"photo"},"b":{"type":"photo"}}}}}
@@ -75,7 +75,7 @@ struct PhotoLossTests {
         }
     }
 
-    @Test("While a schema is being applied, nobody is told and nobody waits")
+    @Test("While a schema is being applied, no reader gets a change and no caller waits")
     func whileApplying() async throws {
         try await TestService.runWithSchema(adjust: { $0.sweepInterval = .seconds(3_600) }) { service in
             let ada = try await service.addMember("ada")

@@ -27,7 +27,7 @@ struct RecordEndTests {
         await housekeeper.tidy()
     }
 
-    @Test("An account takes along what it owns, what waits in inboxes, and its grants; others see it go")
+    @Test("With an account go its records, its inboxes and its grants; other readers get the changes")
     func account() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada", role: "team")
@@ -65,7 +65,7 @@ struct RecordEndTests {
             )
             let thread = try await service.call("GET", "/api/records/threads/his", as: bob)
             #expect(thread.json["writers"] as? [String] == [])
-            // The thread and the message of Ada's are gone for Bob, each with a number.
+            // Ada's thread and message are deleted for Bob, each with a number.
             let ended = try await service.count(
                 """
                 SELECT count(*) FROM grants JOIN streams ON streams.id = stream_id
@@ -88,7 +88,7 @@ struct RecordEndTests {
         }
     }
 
-    @Test("A deletion that a crash has interrupted is finished; nobody gets in meanwhile")
+    @Test("A deletion interrupted by a crash is finished; until then the user can't sign in")
     func interrupted() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -108,7 +108,7 @@ struct RecordEndTests {
         }
     }
 
-    @Test("A user who reads very much and owns nothing leaves step by step, and a crash in between is made good")
+    @Test("A user with very many grants and no records is deleted in steps, and after a crash resumed")
     func manyGrants() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -132,7 +132,7 @@ struct RecordEndTests {
             )
             let users = Administration(postgres: service.postgres)
             await #expect(throws: (any Error).self) { try await users.delete(.id(bob.userID)) }
-            // The account is closed, and its grants are gone already.
+            // The account is closed, and its grants are deleted already.
             #expect(try await service.count("SELECT count(*) FROM users WHERE leaving_since IS NOT NULL") == 1)
             #expect(try await service.count("SELECT count(*) FROM grants WHERE rights = 1") == 0)
             #expect(try await service.call("GET", "/api/me", as: bob).status == 401)
@@ -145,7 +145,7 @@ struct RecordEndTests {
         }
     }
 
-    @Test("A record whose owner's row was removed by hand keeps the housekeeping from nothing")
+    @Test("A record whose owner's row was removed by hand does not stop the housekeeping")
     func orphans() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -191,7 +191,7 @@ struct RecordEndTests {
         }
     }
 
-    @Test("What has expired is deleted, and what was deleted is forgotten after 30 days")
+    @Test("Expired records are deleted, and tombstones are removed after 30 days")
     func tidying() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -280,7 +280,7 @@ struct RecordEndTests {
         }
     }
 
-    @Test("600 records in 10 minutes may be written, and 300 sent or shared; what is kept does not count again")
+    @Test("600 records in 10 minutes may be written, and 300 sent or shared; unchanged readers do not count again")
     func rates() async throws {
         try await TestService.runWithSchema(settings: ["RATE_LIMITS": "on", "TRUSTED_PROXIES": "1"]) { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -292,7 +292,7 @@ struct RecordEndTests {
             #expect(try await service.call("POST", "/api/records/threads", as: ada, "[\(ids)]").status == 200)
             let sent = try await service.call("POST", "/api/members/\(bob.id)/records/inbox", as: ada, #"{"data":{}}"#)
             #expect(sent.status == 429 && sent.headers["ratelimit-limit"] == "300", "\(sent.text)")
-            // Who is a reader already is not sent anything.
+            // A present reader does not count as a send.
             let kept = try await service.call(
                 "PATCH",
                 "/api/records/threads/s1",

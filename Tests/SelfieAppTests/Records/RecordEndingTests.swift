@@ -4,9 +4,9 @@ import Postgres
 import ServiceTestSupport
 import Testing
 
-@Suite("Ends of records, and ids that come again", .timeLimit(.minutes(3)))
+@Suite("Expiry of records, and ids that are used again", .timeLimit(.minutes(3)))
 struct RecordEndingTests {
-    @Test("Who may not delete a record can't end it, and sends it back as it was read")
+    @Test("A member who may not delete a record can't set its expiry, and may send it as it was read")
     func writer() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -46,7 +46,7 @@ struct RecordEndingTests {
         }
     }
 
-    @Test("What has ended refers to nothing any more, even before it is tidied up")
+    @Test("An expired record refers to nothing, even before it is deleted")
     func endedReference() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada", role: "team")
@@ -62,7 +62,7 @@ struct RecordEndingTests {
         }
     }
 
-    @Test("An id that comes again goes on with its versions, so that an old entity tag does not fit")
+    @Test("An id that is used again continues its versions, so that an old entity tag does not match")
     func versions() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -104,7 +104,7 @@ struct RecordEndingTests {
         }
     }
 
-    @Test("What is sent again may have its members in another order, and its numbers in another form")
+    @Test("A repeated message may have its members in another order, and its numbers in another form")
     func equivalent() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))

@@ -106,7 +106,7 @@ struct RecordLimitTests {
         }
     }
 
-    @Test("A page ends after about a MiB, and the next one goes on with the very next record")
+    @Test("A page ends after about a MiB, and the next one starts with the next record")
     func pageBytes() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")

@@ -19,7 +19,7 @@ struct RecordQuotaTests {
         )
     }
 
-    @Test("A user's records have as many bytes as the quota, and not one more; what is deleted gives them back")
+    @Test("A user's records have as many bytes as the quota, and not one more; deletions give them back")
     func quota() async throws {
         try await TestService.runWithSchema(settings: Self.settings) { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))

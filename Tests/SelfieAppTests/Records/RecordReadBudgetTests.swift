@@ -74,7 +74,7 @@ struct RecordReadBudgetTests {
         }
     }
 
-    @Test("What was sent with an id is found among those that the recipient has used very often, by an index")
+    @Test("A message's id is found by an index, even if the recipient has used it very often")
     func usedOften() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))

@@ -70,7 +70,7 @@ struct RecordTests {
         }
     }
 
-    @Test("PUT replaces data and keeps what is not named; versions guard against lost changes")
+    @Test("PUT replaces data and leaves omitted members unchanged; versions guard against lost changes")
     func versions() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -209,7 +209,7 @@ struct RecordTests {
                 let answer = try await service.call("GET", "/api/records/bugs?\(query)", as: bob)
                 #expect(answer.status == 400, "\(query) \(answer.text)")
             }
-            // A page goes on where it was, even if that record is gone now.
+            // The next page resumes there, even if that record is deleted now.
             let first = try await service.call("GET", "/api/records/bugs?limit=10", as: bob)
             let next = try #require(first.json["next"] as? String)
             #expect(next.hasPrefix("b9,"))
@@ -218,7 +218,7 @@ struct RecordTests {
                 let second = try await service.call("GET", "/api/records/bugs?limit=10&after=\(after)", as: bob)
                 #expect(second.records.first?["id"] as? String == "b10")
             }
-            // Another record of the same id is at the end, and the page goes on where the first one was.
+            // Another record of the same id is at the end, and the next page resumes where the first one was.
             _ = try await service.call("PUT", "/api/records/bugs/b9", as: ada, #"{"data":{"title":"x"}}"#)
             let going = try await service.call("GET", "/api/records/bugs?limit=10&after=\(next)", as: bob)
             #expect(going.records.first?["id"] as? String == "b10")
@@ -232,7 +232,7 @@ struct RecordTests {
         }
     }
 
-    @Test("What ends by itself is gone at once, and its id is free again")
+    @Test("An expired record is 404 at once, and its id is free again")
     func expiry() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")

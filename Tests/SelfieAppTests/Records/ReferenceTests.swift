@@ -163,7 +163,7 @@ struct ReferenceTests {
             #expect(sent.status == 200, "\(sent.text)")
             let seen = try await service.call("GET", "/api/records/threads/\(thread)", as: ada)
             #expect(seen.data["lastMessage"] as? String == "m1")
-            // Nobody erases it by hand. When the message goes, it names none.
+            // It can't be removed by hand. When the message is deleted, it names none.
             for (method, body) in [("PUT", #"{"data":{}}"#), ("PATCH", #"{"data":{"lastMessage":null}}"#)] {
                 let kept = try await service.call(method, "/api/records/threads/\(thread)", as: ada, body)
                 #expect(kept.status == 200 && kept.data["lastMessage"] as? String == "m1", "\(kept.text)")
@@ -181,7 +181,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test("An older schema that requires what a parent sets goes on, and takes null there")
+    @Test("An older schema that requires a field set by a parent still works, and accepts null there")
     func requiredSetField() async throws {
         try await TestService.runWithSchema { service in
             // What newer services refuse in a file.
@@ -213,7 +213,7 @@ struct ReferenceTests {
         }
     }
 
-    @Test("A photo of one's own opens for who reads the record; others' photos are refused")
+    @Test("One of the author's photos opens for readers of the record; others' photos are refused")
     func photos() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -247,7 +247,7 @@ struct ReferenceTests {
             #expect(stolen.status == 400 && stolen.message?.contains("picture") == true)
             let kept = try await service.call("PATCH", "/api/records/messages/m", as: bob, #"{"data":{"text":"hi"}}"#)
             #expect(kept.status == 200 && (kept.json["photos"] as? [String: String])?["picture"] != nil)
-            // When the photo is gone, the record stays and has no URL.
+            // When the photo is deleted, the record stays and has no URL.
             #expect(try await service.delete(photo, token: ada.token).status == 200)
             let without = try await service.call("GET", "/api/records/messages/m", as: bob)
             #expect(without.data["picture"] as? String == photo)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SelfiePhotos
 
-/// What counts as sent when somebody else changes who reads, and when a call is refused.
+/// What counts as sent when another call changes the readers, and when a call is refused.
 @Suite("Counts of sends", .timeLimit(.minutes(2)))
 struct SendCountTests {
     private static let thread = "/api/records/threads/t"
@@ -25,7 +25,7 @@ struct SendCountTests {
         "stream_id = (SELECT id FROM streams WHERE user_id = \(member.userID))"
     }
 
-    /// Has a call wait behind its look at who reads, while a body changes that.
+    /// Holds a call after its look-up of the readers, while a body changes them.
     private static func whileWaiting(
         _ service: TestService,
         _ call: @Sendable @escaping () async throws -> HTTPAnswer,
@@ -42,7 +42,7 @@ struct SendCountTests {
         }
     }
 
-    @Test("Who becomes a reader of a thread while a message waits gets the message, too, and counts")
+    @Test("A member who becomes a reader of a thread while a message waits gets it, too, and counts")
     func newReader() async throws {
         try await TestService.runWithSchema(
             settings: Self.settings(3),
@@ -70,7 +70,7 @@ struct SendCountTests {
         }
     }
 
-    @Test("Who was refused a moment ago is refused again without a statement", arguments: [true, false])
+    @Test("A client that was just refused is refused again without a statement", arguments: [true, false])
     func refusedInMemory(isMessage: Bool) async throws {
         try await TestService.runWithSchema(settings: Self.settings(1)) { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -86,7 +86,7 @@ struct SendCountTests {
         }
     }
 
-    @Test("Who is named as a reader still, and was taken off while the call waits, counts as newly named")
+    @Test("A reader who is named again, and was removed while the call waits, counts as newly named")
     func lostReader() async throws {
         try await TestService.runWithSchema(
             settings: Self.settings(2),
@@ -105,7 +105,7 @@ struct SendCountTests {
         }
     }
 
-    @Test("Only who is newly named counts in the end: not who is refused, the author, or who blocks the author")
+    @Test("Only new readers count in the end: not refused ones, the author, or those who block the author")
     func surplus() async throws {
         try await TestService.runWithSchema(
             settings: Self.settings(2),
@@ -141,7 +141,7 @@ struct SendCountTests {
         }
     }
 
-    @Test("Who has used up the sends learns nothing of who reads a record that others share")
+    @Test("A member without sends left learns nothing of the readers of a record that others share")
     func nothingDisclosed() async throws {
         try await TestService.runWithSchema(
             settings: Self.settings(1),

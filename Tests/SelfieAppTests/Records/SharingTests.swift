@@ -33,7 +33,7 @@ struct SharingTests {
         )
     }
 
-    @Test("A reference of who only reads, or writes no more, holds nothing; a writer's and the owner's do")
+    @Test("References set by readers and former writers hold nothing; those of writers and the owner do")
     func holding() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -60,7 +60,7 @@ struct SharingTests {
         }
     }
 
-    @Test("Who could read a record and can no more, can't refer to it")
+    @Test("A former reader of a record can't refer to it")
     func endedRight() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -75,7 +75,7 @@ struct SharingTests {
         }
     }
 
-    @Test("A message that names nobody is for those who read its thread; one that names somebody is for them")
+    @Test("A message without readers is for its thread's readers; one with readers is for these")
     func inheritance() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -90,10 +90,10 @@ struct SharingTests {
             #expect(one.json["readers"] as? [String] == [ada.id])
             let none = try await Self.send(service, "none", by: bob, #","readers":[]"#)
             #expect(none.json["readers"] as? [String] == [])
-            // Who only reads the thread reaches nobody by it.
+            // A reader of the thread who may not write it sends to no others through it.
             let quiet = try await Self.send(service, "quiet", by: dan)
             #expect(quiet.status == 200 && quiet.json["readers"] as? [String] == [])
-            // Who has blocked the author, or is disabled, is left out.
+            // Members who have blocked the author, or are disabled, are left out.
             #expect(try await service.call("PUT", "/api/blocks/\(bob.id)", as: cleo).status == 200)
             try await service.postgres.write("UPDATE users SET disabled_at = now() WHERE id = \(dan.userID)")
             let fewer = try await Self.send(service, "fewer", by: bob)
@@ -119,7 +119,7 @@ struct SharingTests {
         }
     }
 
-    @Test("What new messages set is nobody else's to set, not at the creation either")
+    @Test("The field that new messages set can't be set by users, not at the creation either")
     func setFields() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -144,7 +144,7 @@ struct SharingTests {
         }
     }
 
-    @Test("Whom a reader has blocked changes records without a word in that reader's stream; an end is told")
+    @Test("Changes by a blocked member are not in the blocker's stream; a deletion is")
     func blockedAuthor() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
@@ -171,7 +171,7 @@ struct SharingTests {
         }
     }
 
-    @Test("Nor does one hear of it when such an author's message ends, or a photo of it is deleted")
+    @Test("Nor are the expiry of such an author's message, or the deletion of its photo")
     func blockedAuthorsEnds() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))

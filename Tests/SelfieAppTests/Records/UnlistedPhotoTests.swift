@@ -13,7 +13,7 @@ struct UnlistedPhotoTests {
         try await poll("\(count) objects") { service.objects.keys().count == count }
     }
 
-    @Test("A photo goes with the last record that refers to it, and its object within a minute")
+    @Test("A photo is deleted with the last record that refers to it, and its object within a minute")
     func lastRecord() async throws {
         try await TestService.runWithSchema { service in
             let (ada, eve) = (try await service.addMember("ada"), try await service.addMember("eve"))
@@ -47,7 +47,7 @@ struct UnlistedPhotoTests {
         }
     }
 
-    @Test("One that nothing ever refers to goes after a day; a picture and a listed photo stay")
+    @Test("A photo without any reference is deleted after a day; a picture and a listed photo stay")
     func unused() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")

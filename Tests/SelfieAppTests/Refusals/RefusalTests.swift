@@ -6,7 +6,7 @@ import Testing
 
 @testable import SelfieWeb
 
-@Suite("What refusals tell")
+@Suite("The texts of refusals")
 struct RefusalTests {
     private static let missing: [(request: String, payload: Scenario.Payload, names: [String])] = [
         ("POST /api/signup", .none, ["email", "password", "full_name"]),
@@ -50,7 +50,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("JSON that is sent as a form is told so")
+    @Test("JSON that is sent as a form gets a hint")
     func hint() async throws {
         try await TestService.run { service in
             let json = Data(#"{"email":"ada@example.com","password":"100%"}"#.utf8)
@@ -74,7 +74,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("A form that can't be read is told so, too, by calls that need no parameters")
+    @Test("A malformed form is reported, too, by calls that need no parameters")
     func hintWithoutParameters() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()
@@ -104,7 +104,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("A forgotten data wrapper is told, and what lists take")
+    @Test("A forgotten `data` is reported, and invalid parameters of lists with their valid values")
     func records() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada", role: "team")
@@ -151,7 +151,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("If-Match takes the tag as a compressed answer has it, and what is no tag is 400")
+    @Test("If-Match accepts the tag of a compressed answer, and a malformed one is 400")
     func ifMatch() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -201,7 +201,7 @@ struct RefusalTests {
         }
     }
 
-    @Test("What the connection itself refuses is kept by no cache, as all refusals")
+    @Test("Refusals of the connection are not cached, like all refusals")
     func connection() async throws {
         try await TestService.run { service in
             try await RawConnection.open(port: service.port) { connection in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Proxies that the settings do not name")
 struct TrustedProxyTests {
-    @Test("A proxy that nobody told of is warned of once", arguments: [nil, "0", "1"])
+    @Test("An unconfigured proxy is warned about once", arguments: [nil, "0", "1"])
     func warning(trustedProxies: String?) async throws {
         let settings = trustedProxies.map { ["TRUSTED_PROXIES": $0] } ?? [:]
         try await TestService.run(settings: settings) { service in

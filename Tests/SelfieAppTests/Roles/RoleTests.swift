@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Roles", .timeLimit(.minutes(3)))
 struct RoleTests {
-    @Test("Who manages a role sees and changes its members; its members do not; others find no role")
+    @Test("A manager of a role sees and changes its members; its members do not; for others it is 404")
     func members() async throws {
         try await TestService.runWithSchema { service in
             let lead = try await service.addMember("lead", role: "leads")
@@ -41,7 +41,7 @@ struct RoleTests {
             #expect(try await service.call("DELETE", "\(path)/\(ada.id)", as: lead).status == 200)
             #expect(try await service.call("DELETE", "\(path)/\(ada.id)", as: lead).code == "member_not_found")
             #expect(try await service.call("GET", "/api/records/priorities", as: ada).status == 404)
-            // Who is disabled gets no role, and can be taken one.
+            // A disabled member gets no role, and a role can be removed from one.
             #expect(try await service.call("PUT", "\(path)/\(ada.id)", as: lead).status == 200)
             try await service.postgres.write(
                 "UPDATE users SET disabled_at = now() WHERE member_id = ANY(\([ada.id, eve.id]))"
@@ -102,7 +102,7 @@ struct RoleTests {
         }
     }
 
-    @Test("Who loses the right to manage a role while the call waits changes nothing", arguments: Loss.allCases)
+    @Test("A user who loses the right to manage a role while the call waits changes nothing", arguments: Loss.allCases)
     func race(loss: Loss) async throws {
         for method in ["PUT", "DELETE"] {
             try await TestService.runWithSchema { service in
@@ -139,7 +139,7 @@ struct RoleTests {
     }
 
     @Test(
-        "A manager whom another one removes while both call at once changes nothing any more",
+        "A manager removed by a parallel call of another manager changes nothing",
         arguments: ["PUT", "DELETE"]
     )
     func removedInBetween(method: String) async throws {

@@ -153,7 +153,7 @@ struct EndedSessionTests {
         }
     }
 
-    @Test("Who is disabled gets no token without a password either, nor one that is disabled meanwhile")
+    @Test("A disabled user gets no token without a password either, nor one who is disabled meanwhile")
     func disabledWithoutPassword() async throws {
         try await TwoServices.run(settings: ["GET_TOKEN_WITHOUT_PASSWORD": "true"]) { services in
             let getToken = { @Sendable (number: Int) in

@@ -39,7 +39,7 @@ struct SessionListTests {
         return try #require(answer.json["api_authtoken"] as? String, "\(answer.text)")
     }
 
-    @Test("The list tells id, device, times and which session is the caller's own, the last first, and nobody else's")
+    @Test("The list has id, device, times and the current session, newest first, and only the user's own")
     func list() async throws {
         try await TestService.run { service in
             _ = try await service.makeToken(email: "bob@example.com")
@@ -73,7 +73,7 @@ struct SessionListTests {
         }
     }
 
-    @Test("A session ends by its id, of parallel tries one is told so, and no other user's does")
+    @Test("A session ends by its id, one of parallel calls succeeds, and other users' sessions stay")
     func end() async throws {
         try await TestService.run { service in
             let bob = try await service.makeToken(email: "bob@example.com")

@@ -39,7 +39,7 @@ struct SessionTests {
         }
     }
 
-    @Test("all=true ends every session of that user, and nobody else's")
+    @Test("all=true ends every session of that user, and no other")
     func clearAll() async throws {
         try await TestService.run(settings: ["GET_TOKEN_WITHOUT_PASSWORD": "true"]) { service in
             let bob = try await service.makeToken(email: "bob@example.com")
@@ -67,7 +67,7 @@ struct SessionTests {
         }
     }
 
-    @Test("What is neither yes nor no is refused, so that nobody believes that all sessions have ended")
+    @Test("Other values than yes and no are refused, so that no client believes that all sessions have ended")
     func clearNone() async throws {
         try await TestService.run { service in
             let tokens = [try await service.makeToken(), try await service.newToken()]

@@ -41,7 +41,7 @@ extension Endpoint {
     func payload(_ values: [String: String] = [:], without left: String? = nil) throws -> Scenario.Payload {
         if let body { return .json(body.example.text) }
         var parts: [TestMultipart.Part] = []
-        // What an answer must have told before can't be made up.
+        // A value from an earlier answer can't be made up.
         for parameter in bodyParameters
         where parameter.name != left && (parameter.isRequired || parameter.kind != .id) {
             let value = try values[parameter.name] ?? parameter.validValue
@@ -97,7 +97,7 @@ extension Endpoint.Parameter {
         }
     }
 
-    /// The longest and the shortest values that its description allows, and what one more or one less is told.
+    /// The longest and the shortest values that its description allows, and the refusals of one more or one less.
     var bounds: [(allowed: String, refused: String, problem: String)] {
         get throws {
             switch kind {

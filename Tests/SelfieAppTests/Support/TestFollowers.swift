@@ -99,7 +99,7 @@ extension TestService {
     }
 }
 
-/// A follower told something else.
+/// A follower got something else.
 struct Unexpected: Error, CustomStringConvertible {
     let description: String
 }

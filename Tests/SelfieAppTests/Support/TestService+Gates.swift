@@ -23,11 +23,11 @@ extension SelfieService {
     }
 
     /// Computes hashes on so many threads, each of which passes a gate before.
-    mutating func computesHashes(threads: Int, placesPerThread: Int = 100, through gate: ThreadGate) {
+    mutating func computesHashes(threads: Int, permitsPerThread: Int = 100, through gate: ThreadGate) {
         passwordHashing.threadCount = threads
-        passwordHashing.waitingPerThread = placesPerThread - 1
-        passwordHashing.waitingPerNetworkAndThread = placesPerThread
-        passwordHashing.waitingPerAccountAndThread = placesPerThread
+        passwordHashing.waitingPerThread = permitsPerThread - 1
+        passwordHashing.waitingPerNetworkAndThread = permitsPerThread
+        passwordHashing.waitingPerAccountAndThread = permitsPerThread
         // What is held up must not be late.
         passwordHashing.clock = ManualTime()
         passwordHashing.willCompute = { gate.pass($0) }

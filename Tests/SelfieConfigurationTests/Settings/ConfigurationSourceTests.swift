@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Where settings come from")
 struct ConfigurationSourceTests {
-    @Test("The environment wins over the file, what overrides wins over both, and odd names are told without values")
+    @Test("The environment takes precedence over the file, overrides over both; odd names are named without values")
     func layers() async throws {
         try await TemporaryFolder.with { folder in
             let file = folder.appending(path: ".env")

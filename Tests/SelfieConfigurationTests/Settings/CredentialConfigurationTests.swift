@@ -81,7 +81,7 @@ struct CredentialConfigurationTests {
         #expect("\(error)".contains("AWS_ACCESS_KEY_ID is missing (or the role of a container"))
     }
 
-    @Test("Who has not named the bucket yet is told about the keys at the same time")
+    @Test("Without a bucket's name, the missing keys are reported at the same time")
     func newcomer() {
         #expect(
             Self.invalidSettings(Self.read([:], bucket: "")) == [

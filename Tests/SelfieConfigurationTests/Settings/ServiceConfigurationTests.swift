@@ -36,7 +36,7 @@ struct ServiceConfigurationTests {
         return ConfigurationError(invalidSettings: [])
     }
 
-    @Test("What is not said has the documented default")
+    @Test("A missing setting has the documented default")
     func defaults() throws {
         let configuration = try read()
         #expect(configuration.postgres.pool.maxConnections == 10)
@@ -58,7 +58,7 @@ struct ServiceConfigurationTests {
         #expect(bucket.configuration.bucket == "selfies")
     }
 
-    @Test("Figures are told to this machine alone unless another address is set, and only where there is a port")
+    @Test("Metrics are served only with a port, and only to this machine unless another address is set")
     func metricsAddress() throws {
         #expect(try read().metricsAddress == nil)
         #expect(try read(["METRICS_HOST": "0.0.0.0"]).metricsAddress == nil)
@@ -68,7 +68,7 @@ struct ServiceConfigurationTests {
         #expect(all.host == "::" && all.port == 0)
     }
 
-    @Test("What differs from the default is told, and no secret")
+    @Test("Settings that differ from the default are listed, and no secret")
     func differing() throws {
         let defaults = [
             "PORT": "3000", "LOG_LEVEL": "info", "AWS_REGION": "us-east-1", "RATE_LIMITS": "on",
@@ -83,7 +83,7 @@ struct ServiceConfigurationTests {
         #expect(differing == others.merging(["S3_BUCKET_NAME": "selfies"]) { $1 })
     }
 
-    @Test("How a client's address is found is told in words, and Heroku has one proxy unless another number is set")
+    @Test("The source of clients' addresses is described, and Heroku has one proxy unless set otherwise")
     func trustedProxies() throws {
         for (settings, words) in [
             ([:], "a client's address is that of its connection, since TRUSTED_PROXIES is not set"),
@@ -112,7 +112,7 @@ struct ServiceConfigurationTests {
         #expect(try refusal(["API_AUTH_NAME": ""]).invalidSettings == [.missing(key: "API_AUTH_NAME", hint: nil)])
     }
 
-    @Test("What is said counts")
+    @Test("Values that are set count")
     func values() throws {
         let configuration = try read([
             "PORT": "0", "UPLOAD_BYTES_MAX": "1073741824", "TOKEN_LIFETIME_HOURS": "1", "PASSWORD_HASH_COST": "10",

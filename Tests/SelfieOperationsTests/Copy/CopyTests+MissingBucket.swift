@@ -26,7 +26,7 @@ extension CopyTests {
         )
     }
 
-    @Test("A copy that ends early tells what it has copied")
+    @Test("A copy that ends early reports what it has copied")
     func endedEarly() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()

@@ -59,7 +59,7 @@ struct CopyTests {
         /// Begins one that stops once so many photos were dealt with.
         init(stoppingAt number: Int, _ service: TestService, to other: TestObjects, _ direction: CopyDirection) {
             gate = ThreadGate { count, _ in count == number }
-            let task = Task(executorPreference: OwnThreads()) { [self] in
+            let task = Task(executorPreference: DedicatedThreads()) { [self] in
                 try await CopyTests.copy(service, to: other, direction) { [self] outcome, id in
                     notes.withLock { $0.append((outcome, id)) }
                     gate.pass(0)
@@ -73,7 +73,7 @@ struct CopyTests {
             try await poll("the copy stops in the middle") { gate.heldCount == 1 }
         }
 
-        /// Lets it go on, and waits until it is over.
+        /// Lets it continue, and waits until it is over.
         func goOn() async throws -> OutcomeCounts<CopyOutcome> {
             gate.open()
             guard let task = task.withLock(\.self) else { throw NotInTime(what: "the start") }
@@ -105,7 +105,7 @@ struct CopyTests {
         }
     }
 
-    @Test("What is there with other bytes is copied anew", arguments: TestStore.allCases)
+    @Test("An object with other bytes is copied again", arguments: TestStore.allCases)
     func otherBytes(store: TestStore) async throws {
         try await Self.withBoth(serving: store) { service, other, direction in
             let token = try await service.makeToken()
@@ -120,7 +120,7 @@ struct CopyTests {
         }
     }
 
-    @Test("A run that was broken off goes on where it was", arguments: TestStore.allCases)
+    @Test("An interrupted run resumes where it was", arguments: TestStore.allCases)
     func resumed(store: TestStore) async throws {
         try await Self.withBoth(serving: store) { service, other, direction in
             let token = try await service.makeToken()
@@ -145,7 +145,7 @@ struct CopyTests {
         }
     }
 
-    @Test("Photos uploaded and deleted while it goes on are in both stores, or in none", arguments: TestStore.allCases)
+    @Test("Photos uploaded and deleted while it runs are in both stores, or in none", arguments: TestStore.allCases)
     func meanwhile(store: TestStore) async throws {
         try await Self.withBoth(serving: store) { service, other, direction in
             let token = try await service.makeToken()
@@ -206,7 +206,7 @@ struct CopyTests {
     }
 
     @Test(
-        "A photo that neither has, and one that is not as it was uploaded, are told of",
+        "A photo that neither store has, and one that is damaged, are reported",
         arguments: TestStore.allCases
     )
     func broken(store: TestStore) async throws {
@@ -225,7 +225,7 @@ struct CopyTests {
         }
     }
 
-    @Test("A folder that does not hold what it was given is told of")
+    @Test("A folder that does not return the written bytes is reported")
     func damagedOnTheWay() async throws {
         try await TemporaryFolder.with { folder in
             try await TestService.run(store: .s3) { service in

@@ -28,7 +28,7 @@ struct BucketCheckTests {
         #expect(findings.contains { $0.grade == .skipped })
     }
 
-    @Test("A store's clock that is far off fails, and tells how to set ours", arguments: [-5_400, 12_700])
+    @Test("A store's clock that differs much is a failure, with the command to set ours", arguments: [-5_400, 12_700])
     func clock(offset: Int) async throws {
         let (findings, _) = try await examine { request in
             let date = HTTPDate.text(of: time(nil) + offset)
@@ -49,14 +49,14 @@ struct BucketCheckTests {
         }
         let get = findings.first { $0.text.hasPrefix("getting an object failed") }
         #expect(get?.grade == .failed && get?.text.contains("InternalError") == true)
-        #expect(findings.contains { $0.grade == .skipped && $0.text.hasPrefix("whether the public sees it") })
+        #expect(findings.contains { $0.grade == .skipped && $0.text.hasPrefix("public access") })
         let stored = requests.filter { $0.method == "PUT" }.map(\.target)
         let deleted = requests.filter { $0.method == "DELETE" }.map(\.target)
         #expect(stored.count == 1 && deleted == stored)
         #expect(stored.first?.hasPrefix("/photos/selfie-doctor-") == true)
     }
 
-    @Test("An object that can't be deleted is told by its key")
+    @Test("An object that can't be deleted is reported by its key")
     func noDeletion() async throws {
         let (findings, requests) = try await examine { request in
             request.method == "DELETE" && request.isOfObject
@@ -70,7 +70,7 @@ struct BucketCheckTests {
     }
 
     @Test(
-        "A store that refuses all is told of keys that may be wrong; one that refuses lists is not",
+        "If a store refuses everything, the keys may be wrong; if it refuses only lists, it does not say so",
         arguments: [true, false]
     )
     func nothingAllowed(isAll: Bool) async throws {
@@ -126,7 +126,7 @@ struct BucketCheckTests {
         #expect(end.timeIntervalSinceNow > 3_500)
     }
 
-    @Test("A port that speaks no HTTP is told as such")
+    @Test("A port that does not speak HTTP is reported as such")
     func noHTTP() async throws {
         let greeting = ScriptedServer.Reply.sendAndClose("SSH-2.0-OpenSSH_9.2\r\n")
         let findings = try await ScriptedServer.with([greeting, greeting]) { server in
@@ -135,7 +135,7 @@ struct BucketCheckTests {
         #expect(findings.contains { $0.grade == .failed && $0.text.hasSuffix("does not speak S3") })
     }
 
-    @Test("Something that is no store is told as such")
+    @Test("A server that is not an S3 store is reported as such")
     func webPage() async throws {
         let (findings, requests) = try await examine { _ in .answer("200 OK", body: "<html>Hello!</html>") }
         #expect(findings.contains { $0.grade == .failed && $0.text.hasSuffix("does not speak S3") })

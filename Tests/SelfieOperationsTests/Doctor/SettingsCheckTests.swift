@@ -62,7 +62,7 @@ struct SettingsCheckTests {
     }
 
     @Test(
-        "Another clock is behind, ahead or right, as far as the time between question and answer tells",
+        "Another clock is behind, ahead or right, as far as the time between request and answer shows",
         arguments: [
             (0.0, .ok, "the clock and ours agree"), (3, .ok, "the clock and ours agree within 3 seconds"),
             (-61, .warning, "the clock is 61 seconds behind ours"),

@@ -48,7 +48,7 @@ struct StoreDiagnosisTests {
         #expect(diagnosis.remedy.contains(remedy))
     }
 
-    @Test("Nobody is told to set other keys where a role gives them")
+    @Test("The remedy does not name keys if a role gives them")
     func keysOfRole() throws {
         for code in ["SignatureDoesNotMatch", "InvalidAccessKeyId", "ExpiredToken"] {
             let diagnosis = Self.diagnosis(
@@ -74,8 +74,8 @@ struct StoreDiagnosisTests {
         "An answer that does not come has a cause in plain words",
         arguments: [
             (S3NoAnswer.silent, "it does not answer in time"), (S3NoAnswer.overdue, "it does not answer in time"),
-            (S3NoAnswer.malformed, "what answers does not speak S3"),
-            (HTTPParserError.invalidConstant, "what answers does not speak S3"),
+            (S3NoAnswer.malformed, "the server does not speak S3"),
+            (HTTPParserError.invalidConstant, "the server does not speak S3"),
             (HTTPClientError.connectTimeout, "it does not answer in time"),
             (HTTPClientError.remoteConnectionClosed, "the connection broke off"),
             (HTTPClientError.tlsHandshakeTimeout, "no encrypted connection can be set up"),

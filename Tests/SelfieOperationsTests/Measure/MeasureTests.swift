@@ -26,7 +26,7 @@ struct MeasureTests {
         return result.report
     }
 
-    @Test("Photos without a size get it from their objects, and lists tell it at once", arguments: TestStore.allCases)
+    @Test("Photos without a size get it from their objects, and lists show it at once", arguments: TestStore.allCases)
     func sizes(store: TestStore) async throws {
         try await TestService.run(store: store) { service in
             let token = try await service.makeToken()
@@ -59,7 +59,7 @@ struct MeasureTests {
         }
     }
 
-    @Test("An object that the store does not give out keeps nobody else from being measured")
+    @Test("An object that the store refuses to send does not stop the others")
     func archived() async throws {
         try await VersionedBucket.withService { service, bucket in
             let token = try await service.makeToken()

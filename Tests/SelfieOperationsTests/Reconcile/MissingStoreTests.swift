@@ -12,7 +12,7 @@ import Testing
 @Suite("A store that is not there", .timeLimit(.minutes(2)))
 struct MissingStoreTests {
     @Test(
-        "A bucket, a folder or a store that was mistyped costs no row, however few there are, and is told of",
+        "A mistyped bucket, folder or store is reported and costs no row, however few there are",
         arguments: [
             (.disk, "OBJECTS_PATH", "There is no folder"),
             (.s3, "S3_BUCKET_NAME", "There is no bucket mistyped"),
@@ -51,7 +51,7 @@ struct MissingStoreTests {
     }
 
     @Test(
-        "What keeps a command from its work is told in sentences, with who knows more",
+        "A command that can't run says why in sentences, and what to run next",
         arguments: ["S3: refused: status 403, Check your key.", "PostgreSQL cannot be reached"]
     )
     func outage(text: String) {
@@ -61,7 +61,7 @@ struct MissingStoreTests {
         #expect(!told.contains("..") && told.hasSuffix("."))
     }
 
-    @Test("Copying from a folder that is not there is told of, and makes none")
+    @Test("Copying from a missing folder is reported, and creates none")
     func copy() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "mistyped-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }

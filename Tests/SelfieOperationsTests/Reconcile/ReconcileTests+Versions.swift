@@ -10,9 +10,9 @@ import Testing
 @testable import SelfieConfiguration
 @testable import SelfieOperations
 
-/// Old versions of photos that are gone.
+/// Old versions of deleted photos.
 extension ReconcileTests {
-    @Test("Versions of photos that are gone are found and removed when that is asked for, and no others")
+    @Test("Versions of deleted photos are found and removed on request, and no others")
     func versions() async throws {
         try await VersionedBucket.withService { service, bucket in
             let client = bucket.client
@@ -90,7 +90,7 @@ extension ReconcileTests {
         }
     }
 
-    @Test("What is left of a photo whose object somebody hid stays in the run that finds it, for a restore")
+    @Test("Versions of a photo whose object was hidden stay in the run that finds it, for a restore")
     func versionsOfLostPhoto() async throws {
         try await VersionedBucket.withService { service, bucket in
             let client = bucket.client

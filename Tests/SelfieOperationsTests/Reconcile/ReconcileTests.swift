@@ -54,7 +54,7 @@ struct ReconcileTests {
             let empty = try await Self.reconcile(service, repairs: true).report
             if store == .s3 {
                 try await poll("the bucket that is not there yet is told of") {
-                    service.log.text.contains("there is no bucket yet; the first upload makes it")
+                    service.log.text.contains("there is no bucket yet; the first upload creates it")
                 }
                 #expect(!service.log.text.contains("the store does not answer as it should"))
             }
@@ -98,7 +98,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("What is younger than asked for is left alone", arguments: TestStore.allCases)
+    @Test("Differences younger than the option are ignored", arguments: TestStore.allCases)
     func young(store: TestStore) async throws {
         try await TestService.run(store: store) { service in
             let token = try await service.makeToken()
@@ -111,7 +111,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("What is being uploaded, and what is to be deleted already, is left alone", arguments: TestStore.allCases)
+    @Test("Uploads in progress, and objects that are due for deletion, are ignored", arguments: TestStore.allCases)
     func underWay(store: TestStore) async throws {
         try await TestService.run(store: store) { service in
             let token = try await service.makeToken()
@@ -131,7 +131,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("Uploads and deletions that go on meanwhile are neither found nor disturbed", arguments: TestStore.allCases)
+    @Test("Parallel uploads and deletions are neither reported nor disturbed", arguments: TestStore.allCases)
     func meanwhile(store: TestStore) async throws {
         try await TestService.run(store: store) { service in
             let token = try await service.makeToken()
@@ -160,7 +160,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("An object of another length is told of, and nothing is done to it", arguments: TestStore.allCases)
+    @Test("An object of another length is reported, and not changed", arguments: TestStore.allCases)
     func otherLength(store: TestStore) async throws {
         try await TestService.run(store: store) { service in
             let token = try await service.makeToken()
@@ -246,7 +246,7 @@ struct ReconcileTests {
     }
 }
 
-/// What a comparison told, in the order of its telling.
+/// The findings of a comparison, in their order.
 private final class Findings: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -127,7 +127,7 @@ struct ChangeCursorTests {
         }
     }
 
-    @Test("Other databases, lost changes and streams, what is forgotten, and other collections begin again")
+    @Test("Cursors begin again: other databases or collections, lost changes or streams, removed tombstones")
     func others() {
         let cursor = Self.cursor([1: 50, 2: 0])
         // Another start of PostgreSQL and another schema are no reason.

@@ -78,7 +78,7 @@ struct ChangeHubTests {
         await cancelled.value
     }
 
-    @Test("News keep the time of the first of them; who must read all of its streams takes no single one")
+    @Test("A batch of news has the time of the first; a reader that must read all takes no single stream")
     func news() {
         let listener = ChangeListener(ChangeReader(userID: 1, sessionID: nil))
         let (first, second) = (ContinuousClock.now, ContinuousClock.now + .seconds(1))

@@ -3,12 +3,12 @@ import Testing
 
 @testable import SelfieRecords
 
-@Suite("What is kept of a stream for all readers of a process")
+@Suite("The cache of a stream for all readers of a process")
 struct FollowedStreamTests {
     /// Stream 1, which was read up to 10.
     private static let stream = FollowedStream(epoch: .first, end: .at(10))
 
-    /// What a reader gets who is at a number; nil if it must read by itself.
+    /// The changes for a reader at a number; nil if it must read by itself.
     private static func told(
         _ stream: FollowedStream,
         after reader: ChangeBatch,
@@ -18,7 +18,7 @@ struct FollowedStreamTests {
         stream.next(of: 1, after: reader, for: query, at: time)?.changes.map(\.summary)
     }
 
-    @Test("Each reader gets what comes after its position, each record once, at its last position")
+    @Test("Each reader gets the changes after its position, each record once, at its last position")
     func positions() {
         var stream = Self.stream
         stream.append([.note("a", number: 11, shownSince: 11), .note("b", number: 12)], to: 12, end: .at(12))
@@ -34,7 +34,7 @@ struct FollowedStreamTests {
         #expect(Self.told(stream, after: .at([2: 12])) == nil)
     }
 
-    @Test("A position moves to the end of what was read, and knows where the stream ends")
+    @Test("A position moves to the end of the page, and knows the stream's end")
     func end() throws {
         var stream = Self.stream
         stream.append([.note("a", number: 11)], to: 15, end: .at(40))
@@ -57,7 +57,7 @@ struct FollowedStreamTests {
         #expect(nothing.changes.isEmpty && nothing.end.number(in: 1) == 14 && !nothing.hasMore)
     }
 
-    @Test("Who loses a record that is still there for others reads by itself: another stream may show it")
+    @Test("A reader who loses a record that others keep reads by itself: another stream may show it")
     func ended() {
         var stream = Self.stream
         stream.append([.ended("a", number: 11)], to: 11, end: .at(11))
@@ -81,7 +81,7 @@ struct FollowedStreamTests {
         #expect(Self.told(stream, after: .at([1: 2])) == ["deleted x", "created z"])
     }
 
-    @Test("A reader is not told of the end of what it never had")
+    @Test("A reader does not get the deletion of a record that it never had")
     func neverHad() {
         var stream = FollowedStream(epoch: .first, end: .at(0))
         stream.append([.ended("a", number: 1), .note("b", number: 2, shownSince: 2)], to: 2, end: .at(2))
@@ -111,7 +111,7 @@ struct FollowedStreamTests {
         #expect(Self.told(stream, after: .at([1: 11], in: .second)) == [])
     }
 
-    @Test("1 MiB of changes is kept, and not one more; each counts half a KiB besides its data")
+    @Test("1 MiB of changes is cached, and not one more; each counts half a KiB besides its data")
     func bytes() {
         var stream = Self.stream
         stream.append((11...26).map { .note("n\($0)", number: $0, bytes: 65_536 - 512) }, to: 26, end: .at(26))

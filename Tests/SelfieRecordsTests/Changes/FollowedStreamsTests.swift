@@ -65,14 +65,14 @@ struct FollowedStreamsTests {
         )
     }
 
-    /// Who is woken, as the streams that have changed; nil for all of them.
+    /// The streams whose readers are woken; nil for all of them.
     private static func woken(_ taken: [(readers: Set<ChangeListener>, stream: Int?)]) -> [ChangeListener: [Int?]] {
         taken.reduce(into: [:]) { woken, part in
             for reader in part.readers { woken[reader, default: []].append(part.stream) }
         }
     }
 
-    @Test("A stream that nobody followed before is read: it may have changed after its reader read it")
+    @Test("A newly followed stream is read: it may have changed after its reader read it")
     func newStream() throws {
         var streams = FollowedStreams()
         let (ada, bob, eve) = (Self.listener(), Self.listener(2), Self.listener(3))
@@ -82,7 +82,7 @@ struct FollowedStreamsTests {
         let work = try Self.work(&streams)
         #expect(work.streams.mapValues(\.number) == [1: 10, 2: 20] && work.readers == [ada])
         Self.expectNoWork(&streams)
-        // Another reader need not have it read again, but is told of what the first has got meanwhile.
+        // Another reader needs no new read, but gets what the first has received meanwhile.
         missed = Self.move(bob, to: [2: 20], &streams)
         #expect(missed.isEmpty)
         Self.expectNoWork(&streams)
@@ -94,7 +94,7 @@ struct FollowedStreamsTests {
         }
     }
 
-    @Test("A notification has a stream read that somebody follows, once, and wakes who must read all")
+    @Test("A notification causes one read of a followed stream, and wakes readers that must read all")
     func notifications() throws {
         let (ada, bob) = (Self.listener(), Self.listener(2))
         var streams = Self.streams([ada, bob], at: [1: 10])
@@ -112,7 +112,7 @@ struct FollowedStreamsTests {
             woken = streams.note(.user(user))
             #expect(woken.isEmpty)
         }
-        // What nobody follows any more is not read.
+        // Streams without followers are not read.
         _ = streams.note(.stream(1))
         streams.remove(ada)
         Self.expectNoWork(&streams)
@@ -138,7 +138,7 @@ struct FollowedStreamsTests {
         #expect(streams.readerCount == 1_000 && Set(streams.readers(inGroups: 7..<407)).count == 1_000)
     }
 
-    @Test("64 streams are read at a time, the oldest first; what fails comes last")
+    @Test("64 streams are read at a time, the oldest first; failed ones come last")
     func turns() throws {
         let numbers = Dictionary(uniqueKeysWithValues: (1...100).map { ($0, 10) })
         var streams = Self.streams([Self.listener()], at: numbers)
@@ -151,7 +151,7 @@ struct FollowedStreamsTests {
         #expect(first.changed.map(\.value)[0] == second.changed.map(\.value)[36], "what is put back keeps its time")
     }
 
-    @Test("The access of those is compared who follow a stream with 15 others at most")
+    @Test("Access is compared for readers who share a stream with 15 others at most")
     func few() throws {
         let readers = (0..<17).map { Self.listener($0) }
         var streams = Self.streams(readers, at: [1: 10])
@@ -162,14 +162,14 @@ struct FollowedStreamsTests {
         _ = streams.note(.stream(1))
         let work = try Self.work(&streams)
         #expect(work.readers == Set(readers.dropFirst()))
-        // Who has lost something reads by itself first.
+        // A reader who has lost a right reads by itself first.
         let found = Self.found([1: 11], outdated: [readers[3]])
         let woken = Self.woken(streams.take(found, of: work))
         #expect(woken[readers[3]] == [nil, 1] && woken[readers[4]] == [1] && woken[readers[0]] == nil)
         #expect(streams.readers(of: work) == Set(readers.dropFirst()))
     }
 
-    @Test("What was not read to the end is read on")
+    @Test("A stream that was not read to its end is read again")
     func more() throws {
         let ada = Self.listener()
         var streams = Self.streams([ada], at: [1: 10])
@@ -208,7 +208,7 @@ struct FollowedStreamsTests {
         #expect(try woken(Self.found([1: 9], isLost: true)) == [nil])
         #expect(try woken(Self.found([:])) == [nil])
         #expect(try woken(Self.found([1: 10], in: .second)) == [nil])
-        // Who has read by itself since has all that is there.
+        // A reader who has read by itself since has everything.
         let other = try woken(Self.found([1: 10], in: .second)) { ada, streams in
             Self.move(ada, to: [1: 10], in: .second, &streams)
         }

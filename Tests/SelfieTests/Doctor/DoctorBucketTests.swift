@@ -99,7 +99,7 @@ struct DoctorBucketTests {
         }
     }
 
-    @Test("TLS where the store speaks none is told")
+    @Test("A store without TLS behind https:// is reported")
     func noTLS() async throws {
         try await withBucket { settings, _ in
             let endpoint = settings["AWS_ENDPOINT_URL_S3", default: ""].replacing("http://", with: "https://")
@@ -110,7 +110,7 @@ struct DoctorBucketTests {
         }
     }
 
-    @Test("A host that nobody knows is told, with the path style where the bucket is part of it")
+    @Test("An unknown host is reported, with the path style if the bucket is part of it")
     func unknownHost() async throws {
         try await withBucket { settings, _ in
             let run = try await DoctorRun(settings.merging(["AWS_ENDPOINT_URL_S3": "http://store.invalid"]) { $1 })

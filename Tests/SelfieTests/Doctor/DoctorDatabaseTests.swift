@@ -63,7 +63,7 @@ struct DoctorDatabaseTests {
         }
     }
 
-    @Test("Files that were edited, that are gone and that can't be found are told apart")
+    @Test("Edited files, missing files and a missing folder are distinguished")
     func migrationFiles() async throws {
         try await TestCluster.withDatabase { url in
             try await TemporaryFolder.with { folder in
@@ -88,7 +88,7 @@ struct DoctorDatabaseTests {
         }
     }
 
-    @Test("What the database's user may not do is told, with the statement that allows it")
+    @Test("Missing permissions of the database's user are reported, with the statement that grants them")
     func privileges() async throws {
         try await TestCluster.withDatabase { url in
             try await TemporaryFolder.with { folder in
@@ -130,7 +130,7 @@ struct DoctorDatabaseTests {
         }
     }
 
-    @Test("Passwords of the last week that nobody could decrypt are warned of, with what to do in the client")
+    @Test("Passwords of the last week that could not be decrypted are warned about, with what to do in the client")
     func undecryptablePasswords() async throws {
         try await TestCluster.withDatabase { databaseURL in
             _ = try await TestCluster.withClient(databaseURL) { postgres in

@@ -77,7 +77,7 @@ struct DoctorTests {
         }
     }
 
-    @Test("A folder's place that a file takes is a failure")
+    @Test("A file instead of the folder is a failure")
     func fileInPlaceOfFolder() async throws {
         try await TestCluster.withDatabase { databaseURL in
             try await TemporaryFolder.with { folder in
@@ -115,7 +115,7 @@ struct DoctorTests {
         }
     }
 
-    @Test("Each key that is missing is told, and what depends on it is skipped")
+    @Test("Each missing key is reported, and checks that depend on it are skipped")
     func missingKeys() async throws {
         try await TemporaryFolder.with { folder in
             let run = try await DoctorRun([:], directory: folder)

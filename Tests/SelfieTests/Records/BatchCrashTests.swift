@@ -20,7 +20,7 @@ struct BatchCrashTests {
                 for writer in 0..<8 {
                     tasks.addTask {
                         var answered: [String] = []
-                        // Until the process is gone.
+                        // Until the process has ended.
                         for batch in 0..<1_000 {
                             let name = "w\(writer)b\(batch)"
                             let records = (0..<100).map { #"{"id":"\#(name)-\#($0)","data":{"name":"\#(name)"}}"# }

@@ -22,7 +22,7 @@ struct ChangeCommandTests {
         output.split(separator: "\n").map { $0.split(separator: " ").dropLast().joined(separator: " ") }
     }
 
-    @Test("It prints what is there and what happens, and no contents; with --once it ends")
+    @Test("It prints existing records and changes, without contents; with --once it ends")
     func follow() async throws {
         try await TestService.runWithSchema { service in
             let (ada, bob) = (try await service.addMember("ada", role: "team"), try await service.addMember("bob"))
@@ -65,7 +65,7 @@ struct ChangeCommandTests {
         }
     }
 
-    @Test("Nobody, a cursor that is none, one that begins again, and a collection that is not there are told")
+    @Test("An unknown user or collection, and a malformed or invalid cursor, are reported")
     func refusals() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada", role: "team")

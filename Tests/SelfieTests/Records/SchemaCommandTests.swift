@@ -38,7 +38,7 @@ struct SchemaCommandTests {
         }
     }
 
-    @Test("What loses data needs --force, what can't be done is refused, and a wrong file names line and key")
+    @Test("Losing data needs --force, impossible changes are refused, and a wrong file names line and key")
     func refusals() async throws {
         try await TestService.run { service in
             try await TemporaryFolder.with { folder in
@@ -102,7 +102,7 @@ struct SchemaCommandTests {
         }
     }
 
-    @Test("A dry run tells how many records go, and how many do not keep to the new rules")
+    @Test("A dry run shows how many records are deleted, and how many break the new rules")
     func dryRun() async throws {
         try await TestService.run { service in
             try await TemporaryFolder.with { folder in
@@ -160,7 +160,7 @@ struct SchemaCommandTests {
         }
     }
 
-    /// What readers are told, up to the last mark.
+    /// The notifications, up to the last mark.
     private static func heard(by service: TestService) async throws -> [String] {
         var payloads: [String] = []
         for await event in service.postgres.listen(to: "selfie_changes") {
@@ -173,7 +173,7 @@ struct SchemaCommandTests {
         return payloads
     }
 
-    @Test("Looking at roles tells no reader, changing them does")
+    @Test("Listing roles notifies no reader, changing them does")
     func notifications() async throws {
         try await TestService.runWithSchema { service in
             _ = try await service.addMember("ada")

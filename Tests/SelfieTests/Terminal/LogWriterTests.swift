@@ -35,7 +35,7 @@ struct LogWriterTests {
 
     private static func line(_ number: Int) -> String { "\(number) \(String(repeating: "x", count: 93))" }
 
-    @Test("Nobody waits for a pipe that nobody reads; what finds no room is counted, and said once there is room")
+    @Test("No caller waits for a full pipe; dropped lines are counted, and reported once there is room")
     func unread() async throws {
         let pipe = try SmallPipe(maxBytes: 10_000)
         let first = String(repeating: "x", count: 4_999)
@@ -71,7 +71,7 @@ struct LogWriterTests {
         for thread in 0..<8 { #expect(lines.filter { $0[0] == thread }.map { $0[1] } == Array(0..<500)) }
     }
 
-    @Test("Without a thread, who logs writes")
+    @Test("Without a thread, the caller writes")
     func noThread() throws {
         let pipe = Pipe()
         let writer = LogWriter(
@@ -83,7 +83,7 @@ struct LogWriterTests {
         #expect(pipe.fileHandleForReading.availableData == Data("a line\n".utf8))
     }
 
-    @Test("A line after a failed write tells how many were lost")
+    @Test("A line after a failed write has the number of lost lines")
     func failure() throws {
         let folder = FileManager.default.temporaryDirectory
         let file = folder.appending(path: UUID().uuidString)
@@ -112,7 +112,7 @@ struct LogWriterTests {
         #expect(try String(contentsOf: file, encoding: .utf8) == "c\nlost 2\n")
     }
 
-    @Test("Flushing waits until all is written, and not for ever")
+    @Test("Flushing waits until all is written, but not forever")
     func flush() throws {
         let pipe = try SmallPipe(maxBytes: 100_000)
         pipe.writer.write(Array("last\n".utf8))

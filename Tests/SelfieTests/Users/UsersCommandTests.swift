@@ -22,7 +22,7 @@ struct UsersCommandTests {
         outcome.output.split(separator: "\n").map { $0.split(separator: " ") }
     }
 
-    @Test("list and show tell who there is, as a table and as JSON")
+    @Test("list and show print users, as a table and as JSON")
     func look() async throws {
         try await ServedSelfie.run { served in
             let service = served.service
@@ -134,7 +134,7 @@ struct UsersCommandTests {
         )
     }
 
-    @Test("password lets in who forgot it, and ends all sessions; email changes the e-mail")
+    @Test("password sets a new password, and ends all sessions; email changes the e-mail")
     func recovery() async throws {
         try await ServedSelfie.run { served in
             let service = served.service
@@ -166,7 +166,7 @@ struct UsersCommandTests {
 
             for (email, error) in [
                 ("BOB@example.com", "Another account has this e-mail."),
-                ("nobody", "That is no e-mail: it must be like name@example.com."),
+                ("nobody", "This is not an e-mail address; expected name@example.com."),
             ] {
                 let outcome = try await Self.run(service, ["email", "ada@example.com", email])
                 #expect(outcome.status == 1 && outcome.errors == "Error: \(error)\n", "\(outcome)")
@@ -208,7 +208,7 @@ struct UsersCommandTests {
             #expect(try await service.send("GET", url).status == 403)
             #expect(try await service.count("SELECT count(*) FROM known_addresses") == 0)
             #expect(try await service.signIn(email: "ada@example.com", password: "the new one").status == 200)
-            // Nothing is asked for nobody.
+            // Without a user, nothing is asked.
             let nobody = try await TerminalProcess.run(
                 ["users", "password", "nobody@example.com"],
                 environment: ["DATABASE_URL": service.databaseURL]
@@ -269,7 +269,7 @@ struct UsersCommandTests {
         }
     }
 
-    @Test("sessions and audit tell what happened, the audit by id also of who is gone")
+    @Test("sessions and audit print the history, the audit by id also of deleted users")
     func history() async throws {
         try await ServedSelfie.run { served in
             let service = served.service
@@ -324,7 +324,7 @@ struct UsersCommandTests {
                     typing: answer
                 )
                 #expect(asked.status == 1 && asked.output.isEmpty, "\(answer)")
-                #expect(asked.errors.hasPrefix("Delete ada@example.com (1) and 1 photo for ever? [y/N] "))
+                #expect(asked.errors.hasPrefix("Delete ada@example.com (1) and 1 photo permanently? [y/N] "))
                 #expect(asked.errors.hasSuffix("Nothing was deleted.\n"))
             }
             #expect(try await service.list(token: token).jsonArray?.count == 1)
@@ -339,7 +339,7 @@ struct UsersCommandTests {
         }
     }
 
-    @Test("Who is not there, and what makes no sense, is told in one line, with a status that says so")
+    @Test("Unknown users and invalid arguments are reported in one line, with an exit status")
     func refusals() async throws {
         try await ServedSelfie.run { served in
             for command in ["show", "disable", "enable", "sessions"] {

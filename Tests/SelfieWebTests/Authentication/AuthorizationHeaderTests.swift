@@ -52,7 +52,7 @@ struct AuthorizationHeaderTests {
     }
 
     @Test(
-        "What is no credential is none",
+        "Other texts are not credentials",
         arguments: [
             "", "Basic", "Basic ", "Basic =", "Basic ====", "Basic !!!!", "Basic bmFtZQ==", "Basic a", "Token bmFtZTpw",
             "bmFtZTpw", "Basicbmftztpw", "Basic name:password", "Basic bmFt ZTpw", "Basic /////w==", "Basic ü",

@@ -30,7 +30,7 @@ struct SameSiteRuleTests {
     func own(method: HTTPRequest.Method) {
         #expect(Self.allows(method, site: "same-origin", from: Self.origin))
         #expect(Self.allows(method, site: "same-origin", from: nil))
-        // An old browser, and one behind a proxy that does not tell of TLS.
+        // An old browser, and one behind a proxy that does not report TLS.
         #expect(Self.allows(method, site: nil, from: Self.origin))
         let plain = "http://selfie.example.com"
         #expect(Self.allows(method, site: nil, from: Self.origin, origin: plain))
@@ -52,7 +52,7 @@ struct SameSiteRuleTests {
         #expect(!Self.allows(method, site: headers.0, from: headers.1))
     }
 
-    @Test("A browser that tells nothing may only read")
+    @Test("A browser without Sec-Fetch-Site and Origin may only read")
     func silent() {
         #expect(Self.allows(.get, site: nil, from: nil))
         #expect(Self.allows(.head, site: nil, from: nil))

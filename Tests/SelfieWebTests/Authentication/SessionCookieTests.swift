@@ -48,7 +48,7 @@ struct SessionCookieTests {
         #expect(cookie.removal == "__Host-selfie=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0; Secure")
     }
 
-    @Test("Where nothing tells of HTTPS, either name counts, and the secure one first")
+    @Test("If HTTPS is unknown, either name counts, and the secure one first")
     func unknown() {
         #expect(Self.plain.token(in: Self.headers("__Host-selfie=abc")) == "abc")
         #expect(Self.plain.token(in: Self.headers("selfie=abc", "__Host-selfie=def")) == "def")

@@ -8,7 +8,7 @@ import Testing
 @Suite("JSON parameters")
 struct JSONParametersTests {
     @Test(
-        "Members are taken as text; what has none counts as missing",
+        "Members are read as text; others count as missing",
         arguments: [
             ("", [:]),
             ("{}", [:]),
@@ -34,7 +34,7 @@ struct JSONParametersTests {
         #expect(try JSONParameters.parse(ByteBuffer(string: text)).texts == expected)
     }
 
-    @Test("Arrays and objects are kept apart, for parameters that are JSON")
+    @Test("Arrays and objects are kept, for parameters that are JSON")
     func structures() throws {
         let text = #"{"a":null,"b":[1],"c":{"d":"x"},"e":"x","f":[],"f":"y","g":"z","g":{}}"#
         let (texts, structures) = try JSONParameters.parse(ByteBuffer(string: text))
@@ -43,7 +43,7 @@ struct JSONParametersTests {
     }
 
     @Test(
-        "What is no JSON is malformed",
+        "Other texts are malformed",
         arguments: [
             "{", "}", #"{"a"}"#, #"{"a":}"#, #"{"a":"x}"#, #"{'a':'x'}"#, #"{"a":"x"}{"#, "a=x",
             #"{"full_name":"Ada "Countess" Lovelace"}"#, #"{"a":"\ud83d"}"#, #"{"a":"\x"}"#, #"{"a":01}"#, " ",
@@ -53,7 +53,7 @@ struct JSONParametersTests {
         #expect(throws: ServiceError.malformedJSON) { try JSONParameters.parse(ByteBuffer(string: text)) }
     }
 
-    @Test("What is nested without end is malformed, and deep nesting crashes nothing")
+    @Test("Endless nesting is malformed, and deep nesting does not crash")
     func nesting() throws {
         for opening in ["[", #"{"a":"#] {
             let text = String(repeating: opening, count: 256 * 1024 / opening.utf8.count)

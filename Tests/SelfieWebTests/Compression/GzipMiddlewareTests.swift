@@ -30,7 +30,7 @@ struct GzipMiddlewareTests {
         }
     }
 
-    @Test("Two are compressed at once, others go out as they are, and a place is free again after its answer")
+    @Test("Two are compressed at once, others are sent as they are, and a permit is free again after its answer")
     func twoAtOnce() async throws {
         let middleware = GzipMiddleware()
         var answers: [Response] = []

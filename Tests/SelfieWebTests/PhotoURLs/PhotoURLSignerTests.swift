@@ -44,7 +44,7 @@ struct PhotoURLSignerTests {
         #expect(secondsLeft(at: end + 1) == nil)
     }
 
-    /// Made by Python's `hmac`: a URL that was handed out must go on working when the service is renewed.
+    /// Made by Python's `hmac`: an issued URL must keep working after an upgrade.
     @Test("A URL is the one that it always was")
     func known() {
         #expect(
@@ -90,7 +90,7 @@ struct PhotoURLSignerTests {
         #expect((hours * 3600...hours * 3600 + 120).contains(url?.secondsLeft ?? 0))
     }
 
-    @Test("A URL tells its series, which can't be changed, and the first series needs none")
+    @Test("A URL has its series, which can't be changed, and the first series needs none")
     func series() throws {
         let second = target(of: "abc", at: noon, series: 2)
         let match = try #require(second.wholeMatch(of: /\/photos\/abc\?expires=(\d+)&series=2&signature=(.{43})/))

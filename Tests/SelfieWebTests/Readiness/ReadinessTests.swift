@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Readiness", .timeLimit(.minutes(1)))
 struct ReadinessTests {
-    private struct Trouble: Error, CustomStringConvertible {
+    private struct Failure: Error, CustomStringConvertible {
         let description = "trouble"
     }
 
@@ -21,7 +21,7 @@ struct ReadinessTests {
             let check = Readiness.Check("thing") { [self] in
                 looks.add(1, ordering: .relaxed)
                 if hangs { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
-                if isFailing.load(ordering: .relaxed) { throw Trouble() }
+                if isFailing.load(ordering: .relaxed) { throw Failure() }
             }
             return Readiness(
                 [check, Readiness.Check("other") {}],
@@ -33,7 +33,7 @@ struct ReadinessTests {
         func pass(_ duration: Duration) { clock.advance(by: duration) }
     }
 
-    @Test("What was found holds for a second, for everybody who asks")
+    @Test("A result is used for a second, for all requests")
     func kept() async {
         let scene = Scene()
         let readiness = scene.readiness()
@@ -49,7 +49,7 @@ struct ReadinessTests {
         #expect(scene.looks.load(ordering: .relaxed) == 2)
     }
 
-    @Test("The log tells each change once, with the cause")
+    @Test("The log has each change once, with the cause")
     func log() async {
         let scene = Scene()
         let readiness = scene.readiness()

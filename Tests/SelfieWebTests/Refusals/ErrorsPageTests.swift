@@ -25,7 +25,7 @@ struct ErrorsPageTests {
         #expect(ofParameters.filter { $0.status.code != 400 }.map(\.code) == [])
     }
 
-    @Test("Each code has words, and no words are left of a code that is gone")
+    @Test("Each code has an explanation, and no removed code has one")
     func words() {
         let codes = Set(ErrorsPage.refusals.map(\.code))
         #expect(Set(ErrorTexts.all.keys).subtracting(codes) == [])

@@ -41,7 +41,7 @@ struct PublicOriginTests {
     }
 
     @Test(
-        "What is no host is not repeated",
+        "An invalid host is not repeated",
         arguments: [nil, "", "a b", "user@host", "host/path", "ho\"st", "<script>", "exämple.com", "a,b"]
     )
     func noHost(authority: String?) throws {

@@ -24,7 +24,7 @@ struct RequestedRangeTests {
         "=1-2", "items=1-2", " bytes=1-2", "bytes =1-2",
     ]
 
-    @Test("What is malformed or has another unit is ignored", arguments: allMalformed)
+    @Test("Malformed ranges and other units are ignored", arguments: allMalformed)
     func malformed(header: String) {
         #expect(RequestedRange(header, length: 100) == .whole)
     }

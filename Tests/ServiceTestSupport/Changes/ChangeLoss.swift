@@ -14,8 +14,8 @@ package enum ChangeLoss: String, CaseIterable, Sendable {
     /// Has it happen at one process while a stream of another is open, and expects that nothing is told that is written
     /// afterwards.
     ///
-    /// - Parameter sendsNotifications: Whether processes tell each other of changes.
-    /// - Returns: How long it took until the client was told.
+    /// - Parameter sendsNotifications: Whether processes notify each other of changes.
+    /// - Returns: How long it took until the client got the change.
     /// - Throws: What goes wrong.
     package func happen(sendsNotifications: Bool) async throws -> Duration {
         try await TestService.runTwoWithSchema(adjust: { $0.sendsNotifications = sendsNotifications }) {
@@ -53,7 +53,7 @@ package enum ChangeLoss: String, CaseIterable, Sendable {
         }
     }
 
-    /// What the client is told.
+    /// What the client gets.
     private var message: String {
         switch self {
         case .sessionEnded, .allSessionsEnded, .accountDisabled, .accountDeleted: "end session"

@@ -2,12 +2,12 @@ import Synchronization
 
 @testable import SelfieRecords
 
-/// What a client knows from the changes that it was told.
+/// The state of a client from the changes that it received.
 package final class ChangeReplica: Sendable {
     fileprivate struct State {
         /// Versions by collection and id, such as `news/n1`; 0 for photos.
         var records: [String: Int] = [:]
-        /// The same for what was told in this connection.
+        /// The same for changes received in this connection.
         var told: [String: Int] = [:]
         /// Where the last change of this connection has led.
         var cursor: ChangeCursor?
@@ -23,9 +23,9 @@ package final class ChangeReplica: Sendable {
     package init() {}
 
     package var records: [String: Int] { state.withLock { $0.records } }
-    /// The cursor to go on from.
+    /// The cursor to resume from.
     package var lastID: String? { state.withLock { $0.lastID } }
-    /// Whether all that was there when it connected has been told.
+    /// Whether it has received the state from when it connected.
     package var isSynced: Bool { state.withLock { $0.isSynced } }
     package var changeCount: Int { state.withLock { $0.changeCount } }
     /// The reasons for which it had to begin again.
@@ -72,7 +72,7 @@ extension ChangeReplica.State {
                 (json["record"] as? [String: Any])?["version"] as? Int ?? 0
             }
         let next = event.id.flatMap(ChangeCursor.init)
-        // What is deleted may have been there again meanwhile, so numbers alone tell.
+        // A deleted record may have existed again meanwhile, so only numbers are reliable.
         if let version, told[key] == version { repeated.append(event.summary) }
         if next?.isBeyond(cursor) != true { repeated.append("\(event.summary) at \(event.id ?? "")") }
         (told[key], cursor) = (version, next)

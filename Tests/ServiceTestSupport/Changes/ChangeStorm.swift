@@ -81,7 +81,7 @@ package struct ChangeStorm: Sendable {
         #expect(replica.isSynced)
         #expect(missing.isEmpty && wrong.isEmpty, "\(member.name): \(missing.count) missing, \(wrong.count) too many")
         #expect(replica.repeated.isEmpty, "\(replica.repeated)")
-        // Nothing was restored, and who keeps the role loses nothing.
+        // Nothing was restored, and a member who keeps the role loses nothing.
         if member.name != "m\(Self.writerCount - 1)" { #expect(replica.resets.isEmpty, "\(replica.resets)") }
     }
 

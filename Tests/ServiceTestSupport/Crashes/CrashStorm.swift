@@ -45,7 +45,7 @@ package struct CrashStorm: Sendable {
     ///   - token: Whose photos.
     ///   - requestCount: How many requests, half of them deletions as far as there are photos.
     ///   - answersBeforeKill: After how many answers the process is killed.
-    ///   - round: Tells these photos from others.
+    ///   - round: Distinguishes these photos from others.
     ///   - holdsOne: Whether one more upload is under way for certain when the process is killed.
     /// - Returns: The process's exit status; 128 and the signal's number for one that was killed.
     /// - Throws: `SelfieProcessError` when the process does not end, `NotInTime`.
@@ -94,7 +94,7 @@ package struct CrashStorm: Sendable {
             served.process.signal(SIGKILL)
             _ = await isAnswered
         }
-        // What the database still does for a process that is gone.
+        // Statements that the database still runs for an ended process.
         try await poll("nothing is under way") { try await count("state <> 'idle'") == 0 }
     }
 

@@ -82,7 +82,7 @@ package final class RestartLoad: Sendable {
         }
     }
 
-    /// Makes users with a session and photos each, whose ids tell whose they are.
+    /// Makes users with a session and photos each, whose ids identify their users.
     ///
     /// - Parameter url: The database, migrated.
     /// - Throws: `PostgresError`.
@@ -126,7 +126,7 @@ package final class RestartLoad: Sendable {
 
     private func expectList(user: Int) async throws {
         let start = ContinuousClock.now
-        // Every tenth asks with a token that nobody has.
+        // Every tenth asks with an unknown token.
         let isKnown = user % 10 != 0
         let answer = try await service.list(token: isKnown ? "token-\(user)" : "nobody's")
         switch answer.status {

@@ -31,7 +31,7 @@ struct RecordModel {
         let name: Name
         let member: Int
         let value: Int
-        /// Nil when nobody is named.
+        /// Nil when no member is named.
         let readers: Set<Int>?
         let writers: Set<Int>?
     }
@@ -44,12 +44,12 @@ struct RecordModel {
 
     let team: Set<Int>
     let leads: Set<Int>
-    /// Pairs of who blocks and who is blocked.
+    /// Pairs of a blocking and a blocked member.
     let blocks: Set<[Int]>
     private(set) var records: [Name: Record] = [:]
     /// The last versions of records that are deleted.
     private var lastVersions: [Name: Int] = [:]
-    /// What was first put into inboxes, by who put it there.
+    /// The first messages in inboxes, by their senders.
     private var sent: [Name: [Int: Int]] = [:]
     private var round = 0
 
@@ -124,7 +124,7 @@ struct RecordModel {
         records[name] = nil
     }
 
-    /// A sender hears the same of an id that was used, whatever its record has become.
+    /// A sender gets the same answer for a used id, whatever has become of its record.
     private mutating func answer(to call: Call, sentBefore sent: [Int: Int]) -> Answer {
         let own = sent[call.member]
         switch call.method {

@@ -143,7 +143,7 @@ extension TestService {
         }
     }
 
-    /// Expects that counters are right, and that no row is left of what is gone.
+    /// Expects that counters are right, and that nothing deleted has rows left.
     package func expectSoundStreams(_ comment: Comment? = nil) async throws {
         let broken = try await count(
             """

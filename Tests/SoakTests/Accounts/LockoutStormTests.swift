@@ -66,7 +66,7 @@ struct LockoutStormTests {
         }
     }
 
-    @Test("A flood from one network keeps nobody else from signing in, and what it can't try is not counted")
+    @Test("A flood from one network stops no sign-in from elsewhere, and its unchecked passwords do not count")
     func overload() async throws {
         var settings = Self.limited
         settings["RATE_LIMIT_SIGNIN_PER_ACCOUNT"] = "2/1h"

@@ -26,7 +26,7 @@ struct SignInStormTests {
     private static let maxOpen = 3_000
     private static let maxGrowth = 100
 
-    @Test("All at once are each answered, in bounded memory, and the list goes on throughout", arguments: storms)
+    @Test("Each of them is answered, in bounded memory, and lists are served throughout", arguments: storms)
     func storm(_ storm: Storm) async throws {
         OpenFileLimit.raise()
         let settings = ["RATE_LIMITS": storm.rateLimits, "TRUSTED_PROXIES": "1"]

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("How soon changes come", .timeLimit(.minutes(6)))
 struct ChangeTimeSoakTests {
-    @Test("A photo that is uploaded or deleted at one process is told at another within 100 ms, by the median")
+    @Test("An upload or deletion at one process is sent by another within 100 ms, by the median")
     func devices() async throws {
         try await TestService.runTwoWithSchema { first, second in
             let ada = try await first.addMember("ada")
@@ -31,18 +31,21 @@ struct ChangeTimeSoakTests {
         }
     }
 
-    @Test("Without notifications, whoever loses anything is told within ten seconds", arguments: ChangeLoss.allCases)
-    func lossesWithoutBell(loss: ChangeLoss) async throws {
+    @Test(
+        "Without notifications, a reader who loses a right learns it within ten seconds",
+        arguments: ChangeLoss.allCases
+    )
+    func lossesWithoutNotifications(loss: ChangeLoss) async throws {
         #expect(try await loss.happen(sendsNotifications: false) < .seconds(11))
     }
 
     @Test("With notifications, within a second", arguments: ChangeLoss.allCases)
-    func lossesWithBell(loss: ChangeLoss) async throws {
+    func lossesWithNotifications(loss: ChangeLoss) async throws {
         // A command takes a moment to start.
         #expect(try await loss.happen(sendsNotifications: true) < .seconds(1.5))
     }
 
-    @Test("Silence is told again and again, within 15 seconds each time")
+    @Test("A silent stream gets comments again and again, within 15 seconds each time")
     func heartbeats() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
@@ -56,7 +59,7 @@ struct ChangeTimeSoakTests {
         }
     }
 
-    @Test("Who wants other collections is told the way past what others write, and resumes without reading it again")
+    @Test("A reader of other collections gets cursors past the rest, and resumes without reading it again")
     func checkpoint() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")

@@ -46,7 +46,7 @@ struct SlowReaderSoakTests {
             #expect(growth <= 64 << 10)
             #expect(beside < max(alone * 2, .milliseconds(100)))
             let expected = (first + Self.settlingSeconds + Self.seconds) * Self.changesPerSecond
-            // All were sent something, and a tenth goes on from where it was: a debug build takes its time for each.
+            // All were sent something, and a tenth resumes from where it was: a debug build takes its time for each.
             for (number, text) in taken.enumerated() {
                 let events = text.matches(of: /id: (\S+)\ndata: \S*?"id":"(n\d+)".*\n\n/)
                 let last = try #require(events.last?.output.1)

@@ -5,7 +5,7 @@ import ProcessTestSupport
 import ServiceTestSupport
 import Testing
 
-@Suite("selfie doctor, with nobody who answers", .timeLimit(.minutes(5)))
+@Suite("selfie doctor, without any answers", .timeLimit(.minutes(5)))
 struct DoctorPatienceTests {
     @Test("Stopped stores and databases do not hold it up for more than half a minute")
     func silence() async throws {

@@ -7,7 +7,7 @@ import ServiceTestSupport
 import Testing
 
 /// With the time limits that are in use.
-@Suite("The database goes away, in real time", .timeLimit(.minutes(4)), .serialized)
+@Suite("The database is unreachable, in real time", .timeLimit(.minutes(4)), .serialized)
 struct DatabaseOutageSoakTests {
     /// Expects all calls to be refused in time, and to leave nothing behind.
     private func expectRefusals(_ service: TestService, _ client: OutageCalls) async throws {

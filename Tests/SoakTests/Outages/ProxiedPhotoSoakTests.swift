@@ -33,7 +33,7 @@ struct ProxiedPhotoSoakTests {
         }
     }
 
-    @Test("A transfer that broke off goes on where it was")
+    @Test("A transfer that broke off resumes where it was")
     func goesOn() async throws {
         try await TestService.withProxiedPhoto(Self.image) { service, server, photo in
             try await RawConnection.open(port: service.port) { connection in

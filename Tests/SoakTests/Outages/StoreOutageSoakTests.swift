@@ -4,7 +4,7 @@ import Testing
 
 @testable import SelfieApp
 
-@Suite("The object store goes away, in real time", .timeLimit(.minutes(3)))
+@Suite("The object store is unreachable, in real time", .timeLimit(.minutes(3)))
 struct StoreOutageSoakTests {
     @Test(
         "Uploads are refused within 5 s and leave no row, deletes are done later, lists work",

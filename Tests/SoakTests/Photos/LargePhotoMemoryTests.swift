@@ -43,7 +43,7 @@ struct LargePhotoMemoryTests {
         return try await LargePhoto.upload(to: service, token: token)
     }
 
-    @Test("Sixty-four slow downloads through the service take 100 MiB at most, and hold up nobody")
+    @Test("Sixty-four slow downloads through the service take 100 MiB at most, and delay no others")
     func downloads() async throws {
         let settings = ["UPLOAD_BYTES_MAX": LargePhoto.maxUploadBytes, "PHOTO_DELIVERY": "proxy"]
         try await ServedSelfie.run(store: .s3, settings: settings) { served in

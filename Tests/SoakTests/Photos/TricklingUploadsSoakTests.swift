@@ -18,7 +18,7 @@ struct TricklingUploadsSoakTests {
     /// How many bytes follow, one a second.
     private static let trickledBytes = 20
 
-    @Test("Fifty members with four each fill all places, take 200 MiB at most, and the memory comes back")
+    @Test("Fifty members with four each use all permits, take 200 MiB at most, and the memory comes back")
     func memory() async throws {
         try await ServedSelfie.run { served in
             let (service, processID) = (served.service, served.process.processID)
@@ -44,7 +44,7 @@ struct TricklingUploadsSoakTests {
             }
             print("\(growth) MiB")
             #expect(growth <= 200)
-            // A member has no more places than are still free, so up to three of the 200 stay free. Those who got one end early.
+            // A member gets no more permits than are free, so up to three of the 200 stay free. Their uploads end early.
             let (refused, ended) = (statuses.count { $0 == 503 }, statuses.count { $0 == 400 })
             #expect(ended >= 197 && ended + refused == 200, "\(statuses)")
             try await poll("the memory comes back") { try ProcessMemory(of: processID).resident <= before + 48 << 10 }
@@ -64,7 +64,7 @@ struct TricklingUploadsSoakTests {
     ) async throws -> Int? {
         try await RawConnection.open(port: service.port) { connection in
             try await connection.sendUploadHead(token: token, "Content-Length: \(byteCount)")
-            // Who is refused may find the connection closed.
+            // A refused client may find the connection closed.
             try? await connection.send(burst)
             try? await connection.trickle(Data(repeating: 0x78, count: trickledBytes), pause: .seconds(1)).value
             connection.finish()

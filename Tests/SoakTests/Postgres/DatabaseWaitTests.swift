@@ -24,7 +24,7 @@ struct DatabaseWaitTests {
         return ContinuousClock.now - start
     }
 
-    @Test("Who gets no connection is refused after two seconds")
+    @Test("A caller without a connection is refused after two seconds")
     func leaseTimeout() async throws {
         try await withClient { client, _ in
             try await client.withConnection { _ in
@@ -83,7 +83,7 @@ struct DatabaseWaitTests {
         }
     }
 
-    @Test("Of a server that falls silent, callers are told in three seconds, and another connection takes its place")
+    @Test("Callers of a silent server get an error in three seconds, and another connection replaces it")
     func silence() async throws {
         try await withClient { client, _ in
             let frozen: Int = try await client.read("SELECT pg_backend_pid() AS pid")[0].decode("pid")

@@ -112,7 +112,7 @@ private final class User: Sendable {
             guard let url = state.withLock({ $0.urls.randomElement() }) else { return try await upload() }
             return try await service.send("GET", url).status
         case 3:
-            // Nobody's token, which is looked up each time. The only one that may be refused.
+            // An unknown token, which is looked up each time. The only one that may be refused.
             let status = try await service.list(token: "\(token.dropLast(4))none").status
             #expect(status != 200)
             return status

@@ -124,7 +124,7 @@ struct RealS3DeadlineTests {
         }
     }
 
-    @Test("A connection that nobody uses is closed before S3 would")
+    @Test("An unused connection is closed before S3 would close it")
     func idleConnection() async throws {
         try await ScriptedServer.with([.send(.stored)]) { server in
             try await Self.withClient(endpoint: server.endpoint) { client in
@@ -168,7 +168,7 @@ struct RealS3DeadlineTests {
         }
     }
 
-    @Test("Nobody at the address: unavailable in time")
+    @Test("Nothing listens at the address: unavailable in time")
     func unroutable() async throws {
         // TEST-NET-1 (RFC 5737): whatever the machine's network does with it, nobody answers.
         try await Self.withClient(endpoint: "http://192.0.2.1:9000") { client in

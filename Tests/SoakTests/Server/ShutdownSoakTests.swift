@@ -5,9 +5,9 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@Suite("selfie serve, when it is told to stop, in real time", .timeLimit(.minutes(2)))
+@Suite("selfie serve, after SIGTERM, in real time", .timeLimit(.minutes(2)))
 struct ShutdownSoakTests {
-    /// How long running requests may take once a process is told to stop.
+    /// How long running requests may take after SIGTERM.
     private static let graceSeconds = 25.0
 
     @Test("Idle, it exits within 5 s, also with a connection that is kept open without a request")

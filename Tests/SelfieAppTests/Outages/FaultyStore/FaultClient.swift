@@ -81,7 +81,7 @@ struct FaultClient: Sendable {
         return try await isGone(ids)
     }
 
-    /// Whether objects are gone, and not to be deleted later.
+    /// Whether objects are deleted at once, and not later.
     private func isGone(_ ids: [String]) async throws -> Bool {
         let left = try await account.postgres.read("SELECT FROM object_deletions WHERE random_id = ANY(\(ids))")
         guard left.isEmpty else { return false }

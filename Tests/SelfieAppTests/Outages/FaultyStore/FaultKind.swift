@@ -35,7 +35,7 @@ enum FaultKind: String, CaseIterable, Sendable {
         case .put, .part, .deleteMany: (9, 5)
         case .complete: (10, 5)
         case .begin, .head, .delete: (8, 4)
-        // Two break off a transfer that has begun; whether it goes on depends on how much has come.
+        // Two break off a transfer that has begun; whether it resumes depends on how much has arrived.
         case .get: (7, 3)
         }
     }

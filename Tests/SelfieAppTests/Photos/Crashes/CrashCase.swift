@@ -20,7 +20,7 @@ enum CrashCase: String, CaseIterable, Sendable {
     case sweep
     case accountDeletion
 
-    /// Whether the store makes a difference: only a bucket takes parts, and who leaves touches no store.
+    /// Whether the store makes a difference: only a bucket has parts, and deleting an account touches no store.
     func usesOwnSteps(of store: TestStore) -> Bool {
         switch self {
         case .upload, .deletion, .sweep: true

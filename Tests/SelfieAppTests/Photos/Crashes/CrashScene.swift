@@ -29,7 +29,7 @@ struct CrashScene: Sendable {
     /// Where a process finds the bucket, past the counter; nil for a folder.
     let endpoint: String?
 
-    /// Of the connections of processes, to tell when the server has noticed their end.
+    /// Identifies the processes' connections, to see when the server has noticed their end.
     private static let applicationName = "process"
 
     /// Runs a body with a scene.
@@ -125,7 +125,7 @@ struct CrashScene: Sendable {
         _ body: @Sendable @escaping (CrashProcess) async throws -> Bool
     ) async throws -> (isAnswered: Bool, hasFailed: Bool, count: Int) {
         var configuration = try PostgresConfiguration.patient(url: databaseURL, maxConnections: 1)
-        // Who wants a connection to a server that is gone is refused by the next attempt, and not by the time.
+        // A caller that wants a connection to a stopped server is refused by the next attempt, not by the time limit.
         configuration.pool.maxBackOff = .milliseconds(1)
         let client = PostgresClient(configuration: configuration)
         // Connecting is no step.
@@ -136,7 +136,7 @@ struct CrashScene: Sendable {
             for await _ in start {}
             return (try? await body(process)) ?? false
         }
-        // Nobody hears what is said for a request that was given up, or by a process that is gone.
+        // Answers to abandoned requests, and of ended processes, reach no client.
         let isHeard = fault.reach == .step || fault.reach == .server
         steps.begin(fault) { if !isHeard { work.cancel() } }
         starter.finish()

@@ -16,7 +16,7 @@ struct CrashSimulationTests {
     }
 
     @Test(
-        "Whatever step is the last, rows and objects match after a sweep, and what was answered is so",
+        "Whatever step is the last, rows and objects match after a sweep, and answers hold",
         arguments: variants
     )
     func everyStep(_ variant: Variant) async throws {

@@ -43,7 +43,7 @@ struct BrokenUploadTests {
         }
     }
 
-    @Test("Many clients that leave in the middle harm nobody")
+    @Test("Many clients that disconnect in the middle affect no others")
     func manyDisconnects() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()
@@ -71,7 +71,7 @@ struct BrokenUploadTests {
         as: UTF8.self
     )
 
-    @Test("A body that is wrong as a whole is refused at its end, and the connection is kept")
+    @Test("A body that is invalid as a whole is refused at its end, and the connection stays open")
     func malformed() async throws {
         let whole = Self.whole
         let bodies = [
@@ -106,7 +106,7 @@ struct BrokenUploadTests {
         }
     }
 
-    @Test("500 connections that are opened and dropped, silent or in the middle of a request, harm nobody")
+    @Test("500 connections that are opened and dropped, silent or in the middle of a request, affect no others")
     func drops() async throws {
         try await TestService.run { service in
             let beginnings = [

@@ -13,7 +13,7 @@ import Testing
 @Suite("The memory that uploads share", .timeLimit(.minutes(2)))
 struct UploadMemoryTests {
     @Test(
-        "Uploads have no more of it than there is, go on in files without, and give it back",
+        "Uploads share it within its limit, continue in files without it, and give it back",
         arguments: TestStore.allCases
     )
     func shared(store: TestStore) async throws {
@@ -52,7 +52,7 @@ struct UploadMemoryTests {
         }
     }
 
-    @Test("Who breaks off gives it back")
+    @Test("A client that breaks off gives it back")
     func brokenOff() async throws {
         let budget = SpoolBudget(memory: PermitLimits(total: 1_835_008))
         try await TestService.run(adjust: { $0.permits.uploads = budget }) { service in

@@ -45,7 +45,7 @@ struct UploadOnTheWireTests {
         }
     }
 
-    @Test("A client that does not wait for leave is not told to go on")
+    @Test("A client that does not wait for 100 Continue gets none")
     func impatient() async throws {
         try await withToken { service, token in
             try await RawConnection.open(port: service.port) { connection in
@@ -104,7 +104,7 @@ struct UploadOnTheWireTests {
         }
     }
 
-    @Test("A client that goes on sending after its refusal gets to read it")
+    @Test("A client that keeps sending after its refusal can read it")
     func keepsSending() async throws {
         try await withToken { service, token in
             for (token, status) in [("wrong", 401), (token, 413)] {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Uploads at the same time", .timeLimit(.minutes(2)))
 struct UploadPermitTests {
-    @Test("A user has four, a fifth is refused before its body is read, and others go on")
+    @Test("A user has four, a fifth is refused before its body is read, and other users can upload")
     func perUser() async throws {
         try await TestService.run { service in
             let ada = try await service.makeToken()
@@ -23,12 +23,12 @@ struct UploadPermitTests {
                 #expect(refused.message == "Too many requests. Please try again later!")
                 #expect(try await service.upload(token: bob).status == 200)
             }
-            try await poll("the places are free again") { try await service.upload(token: ada).status == 200 }
+            try await poll("the permits are free again") { try await service.upload(token: ada).status == 200 }
             #expect(try await service.count("SELECT count(*) FROM photos WHERE state = 'pending'") == 0)
         }
     }
 
-    @Test("Uploads with expired tokens have four places of their own, since their bodies are read")
+    @Test("Uploads with expired tokens have four permits of their own, since their bodies are read")
     func expired() async throws {
         try await TestService.run { service in
             let old = [try await service.makeToken(), try await service.newToken()]
@@ -44,11 +44,11 @@ struct UploadPermitTests {
                     #expect(status == 200)
                 }
             }
-            try await poll("the places are free again") { try await service.upload(token: old[0]).status == 401 }
+            try await poll("the permits are free again") { try await service.upload(token: old[0]).status == 401 }
         }
     }
 
-    @Test("A process has so many, and further ones are told to come again")
+    @Test("A process has a limit, and further uploads are told to retry")
     func perProcess() async throws {
         let settings = ["UPLOADS_AT_ONCE_MAX": "3", "UPLOADS_AT_ONCE_PER_USER_MAX": "2"]
         try await TestService.run(settings: settings) { service in
@@ -61,11 +61,11 @@ struct UploadPermitTests {
                     #expect(try await service.upload(token: ada).status == 429)
                 }
             }
-            try await poll("the places are free again") { try await service.upload(token: bob).status == 200 }
+            try await poll("the permits are free again") { try await service.upload(token: bob).status == 200 }
         }
     }
 
-    @Test("An upload that fails in any way gives its place back")
+    @Test("An upload that fails in any way releases its permit")
     func givenBack() async throws {
         try await TestService.run(settings: ["UPLOADS_AT_ONCE_PER_USER_MAX": "1"]) { service in
             let token = try await service.makeToken()

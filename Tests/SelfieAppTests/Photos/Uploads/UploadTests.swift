@@ -53,7 +53,7 @@ private func upload(
 
 @Suite("Uploads")
 struct UploadTests {
-    @Test("What is no whole photo with a title is refused, and leaves no row and no object")
+    @Test("An upload without a whole photo or a title is refused, and leaves no row and no object")
     func refusals() async throws {
         try await TestService.run(settings: ["UPLOAD_BYTES_MAX": "4096"]) { service in
             let token = try await service.makeToken()
@@ -172,7 +172,7 @@ struct UploadTests {
         }
     }
 
-    @Test("A photo that is cut off is refused, and leaves no row and no object; bytes behind a photo are kept")
+    @Test("A truncated photo is refused, and leaves no row and no object; bytes behind a photo are stored")
     func cutPhoto() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()
@@ -200,7 +200,7 @@ struct UploadTests {
         }
     }
 
-    @Test("What is at its limit is taken, and stored as it was sent")
+    @Test("Values at their limits are accepted, and stored as they were sent")
     func accepted() async throws {
         try await TestService.run(settings: ["UPLOAD_BYTES_MAX": "4096"]) { service in
             let token = try await service.makeToken()
@@ -239,7 +239,7 @@ struct UploadTests {
         }
     }
 
-    @Test("Of a file's name only the last part is kept, and it is never a key")
+    @Test("Only the last part of a file's name is stored, and it is never a key")
     func baseName() async throws {
         try await TestService.run { service in
             let token = try await service.makeToken()

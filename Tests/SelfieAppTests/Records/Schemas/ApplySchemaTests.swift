@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Tells tasks that something has happened.
+/// Notifies tasks of an event.
 private final class SharedFlag: Sendable {
     private let value = Mutex(false)
 
@@ -39,7 +39,7 @@ struct ApplySchemaTests {
         #expect(answer.status == 200, "\(answer.text)")
     }
 
-    /// Expects that a writer of one record after another is never refused, until it is told to stop.
+    /// Expects that a writer of one record after another is never refused, until it is stopped.
     private static func write(_ service: TestService, as member: TestMember, until isDone: SharedFlag) async throws {
         var round = 0
         while !isDone.isSet {
@@ -86,7 +86,7 @@ struct ApplySchemaTests {
                 #expect(try await service.ids("notes", as: eve).isEmpty)
                 #expect(try await service.ids("notes", as: ada) == ["n1", "n2"])
             }
-            // The feed of all members tells that they are gone.
+            // The feed of all members has their deletions.
             let ended = try await first.count(
                 """
                 SELECT count(*) FROM grants JOIN streams ON streams.id = stream_id AND streams.collection_id IS NOT NULL
@@ -99,7 +99,7 @@ struct ApplySchemaTests {
         }
     }
 
-    @Test("Shared records follow their role, and who manages it")
+    @Test("Shared records follow their role, and the roles that manage it")
     func shared() async throws {
         try await TestService.runTwoWithSchema(Self.privateNotes) { first, second in
             try await first.postgres.logNumbers()
@@ -115,7 +115,7 @@ struct ApplySchemaTests {
             #expect(try await Self.status("GET", "notes/n1", second, as: eve) == 404)
             #expect(try await Self.status("DELETE", "notes/n1", second, as: lea) == 200)
 
-            // Who manages the role no more has nothing of its records.
+            // A former manager of the role has no rights to its records.
             try await first.apply(Self.schema(#""notes":{"access":"shared","role":"team"}"#, leadsManage: ""))
             #expect(try await Self.status("DELETE", "notes/n2", second, as: lea) == 404)
             #expect(try await second.ids("notes", as: bob) == ["n2", "n3"])
@@ -183,7 +183,7 @@ struct ApplySchemaTests {
                 let refused = try await service.call("DELETE", "/api/records/targets/t1", as: ada)
                 #expect(refused.status == 409 && refused.code == "record_referred_to")
             }
-            // What breaks the new rules is read as it is, and must be put right by whoever changes it.
+            // A record that breaks the new rules is read as it is, and a change must correct it.
             #expect(try await second.call("GET", "/api/records/notes/n3", as: ada).data["city"] as? Int == 7)
             let wrong = try await second.call("PATCH", "/api/records/notes/n3", as: ada, #"{"data":{"target":null}}"#)
             #expect(wrong.status == 400 && wrong.message?.contains("city") == true, "\(wrong.text)")
@@ -201,7 +201,7 @@ struct ApplySchemaTests {
         }
     }
 
-    @Test("16 writers at two processes are in nobody's way while the access changes again and again")
+    @Test("16 writers at two processes succeed while the access changes again and again")
     func writers() async throws {
         try await TestService.runTwoWithSchema(Self.privateNotes) { first, second in
             try await first.postgres.logNumbers()

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("What a new schema would do to records that are there", .timeLimit(.minutes(2)))
 struct SchemaPreviewTests {
-    @Test("The people are those who see more: not who had the role, but those of a role that was off")
+    @Test("The people are those who see more: not those who had the role, but those of a disabled role")
     func people() async throws {
         @Sendable func schema(_ access: String) throws -> Schema {
             let text = #"{"roles":{"team":{},"others":{}},"collections":{"notes":{\#(access)}}}"#
@@ -35,7 +35,7 @@ struct SchemaPreviewTests {
         }
     }
 
-    @Test("Records that come between the plan and the change are shown to nobody without --force")
+    @Test("Records created between the plan and the change are not shown to more people without --force")
     func recordsMeanwhile() async throws {
         let schema = #"{"collections":{"notes":{"access":"private"}}}"#
         try await TestService.runWithSchema(schema) { service in

@@ -70,7 +70,7 @@ struct InboxPlannerTests {
         }
     }
 
-    @Test("Others are told that the id is taken, and nothing else", arguments: Fate.allCases)
+    @Test("Others learn that the id is used, and nothing else", arguments: Fate.allCases)
     func others(fate: Fate) throws {
         let scene = try Self.scene(fate)
         for (action, reason) in [
@@ -83,7 +83,7 @@ struct InboxPlannerTests {
         }
     }
 
-    @Test("Who has blocked the sender or is disabled gets nothing new; what was sent before is answered")
+    @Test("A recipient who is disabled or blocks the sender gets no new messages; repeated ones are answered")
     func unreachable() throws {
         for isBlocking in [true, false] {
             var scene = try Self.scene(.deleted)
@@ -103,7 +103,7 @@ struct InboxPlannerTests {
         #expect(try !own.planner("inbox", by: Scene.ada).isUnreachable(for: [operation]))
     }
 
-    @Test("What was sent counts for the sender, and what the recipient adds for the recipient")
+    @Test("Sent bytes count for the sender, and bytes that the recipient adds for the recipient")
     func bytes() throws {
         var scene = try Self.scene(.unread)
         let longer = try scene.draft(.put, "inbox", by: Scene.bob, data: #"{"a":1,"b":2}"#)

@@ -21,7 +21,7 @@ struct ParentPlannerTests {
         return scene
     }
 
-    @Test("A message that names nobody is for those who read its thread, if its author may write that")
+    @Test("A message without readers is for its thread's readers, if its author may write the thread")
     func inheritance() throws {
         var scene = try Self.scene()
         let bobs = try scene.draft(.create, "messages", nil, by: Scene.bob, data: Self.message)
@@ -49,7 +49,7 @@ struct ParentPlannerTests {
         #expect(try parents(of: ["m1"], by: Scene.cleo).isEmpty)
     }
 
-    @Test("A thread without room for the id refuses the message, at 64 KiB and one byte")
+    @Test("A thread that would exceed 64 KiB with the id refuses the message")
     func full() throws {
         let empty = #"{"last":"m"}"#.utf8.count + #","x":"""#.utf8.count
         for (bytes, isFull) in [(65_536, false), (65_537, true)] {
@@ -80,7 +80,7 @@ struct ParentPlannerTests {
         #expect(RecordPlanner.clearing([first, gone], in: [thread], scene.schema).isEmpty)
     }
 
-    @Test("What new messages set is nobody else's to set, at the creation or later")
+    @Test("The field that new messages set can't be set by users, at the creation or later")
     func setFields() throws {
         var scene = try Self.scene(last: #""m1""#)
         let forged = #"{"last":"m2","topic":"y"}"#

@@ -34,7 +34,7 @@ struct RecordCallTests {
         RecordName(collectionID: try Scene().collection(collection).id, id: id)
     }
 
-    @Test("Each message counts, and each member who is named and does not read yet")
+    @Test("Each message counts, and each newly named reader")
     func named() async throws {
         let messages =
             ["a", "b"].map { RecordOperation(.put, id: $0, data: "{}") } + [RecordOperation(.delete, id: "c")]
@@ -61,7 +61,7 @@ struct RecordCallTests {
     }
 
     @Test(
-        "A message that names nobody counts for each who reads its thread; one that is there already counts for nobody"
+        "A message without readers counts for each reader of its thread; a repeated one counts for none"
     )
     func inherited() async throws {
         let data = #"{"thread":"t"}"#

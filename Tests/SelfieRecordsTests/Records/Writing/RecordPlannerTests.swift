@@ -4,11 +4,11 @@ import Testing
 
 @testable import SelfieRecords
 
-@Suite("What is decided about records", .timeLimit(.minutes(1)))
+@Suite("Decisions about records", .timeLimit(.minutes(1)))
 struct RecordPlannerTests {
     private typealias Scene = PlannerScene
 
-    @Test("A new record gives rights by the table of its collection's access, and is shown to those who read it")
+    @Test("A new record gives rights by the table of its collection's access, and is shown to its readers")
     func newRecords() throws {
         var scene = try Scene()
         scene.roleIDs = [11]
@@ -33,8 +33,8 @@ struct RecordPlannerTests {
         }
     }
 
-    /// Who may change and delete a record that is there, and what others are told.
-    @Test("Who has no right to a record finds none; who has another one is refused")
+    /// Who may change and delete an existing record, and the changes that others get.
+    @Test("Without a right to a record, it is 404; with another right, the call is refused")
     func rights() throws {
         var scene = try Scene()
         let table: [(String, [Int: Rights], roles: Set<Int>, by: Int, change: String, delete: String)] = [
@@ -67,7 +67,7 @@ struct RecordPlannerTests {
     }
 
     @Test(
-        "A collection of a role is none for who has neither the role nor one that manages it; a manager makes no records"
+        "A role's collection is 404 without the role or a managing one; managers create no records"
     )
     func roles() throws {
         var scene = try Scene()
@@ -81,7 +81,7 @@ struct RecordPlannerTests {
         #expect(try scene.refusal { _ = try scene.draft(.create, "bugs", by: Scene.ada) } == .noCollection)
     }
 
-    @Test("What is not there can be put and created, and nothing else")
+    @Test("A missing record can be put and created, and nothing else")
     func absent() throws {
         let scene = try Scene()
         for (action, condition, reason) in [
@@ -124,7 +124,7 @@ struct RecordPlannerTests {
         }
     }
 
-    @Test("Only who may delete a record sets its end; an end that is as it was is no change")
+    @Test("Only members who may delete a record set its expiry; the same expiry is not a change")
     func ends() throws {
         var scene = try Scene()
         let end = Timestamp(milliseconds: 1_795_600_000_000)
@@ -140,7 +140,7 @@ struct RecordPlannerTests {
     }
 
     @Test(
-        "Readers and writers are members who are there, enabled, and have not blocked the author; who reads already stays"
+        "New readers and writers are enabled members who do not block the author; present ones stay"
     )
     func naming() throws {
         var scene = try Scene()
@@ -175,7 +175,7 @@ struct RecordPlannerTests {
         #expect(try scene.refusal { _ = try scene.draft(.patch, "threads", by: Scene.bob, readers: []) } == .forbidden)
     }
 
-    @Test("Who leaves takes only the own grant along, and those who share the record are shown that")
+    @Test("A reader who leaves loses only the own grant, and members who share the record get the change")
     func leaving() throws {
         var scene = try Scene()
         let all: Rights = [.read, .write, .delete, .share]
@@ -186,7 +186,7 @@ struct RecordPlannerTests {
     }
 
     @Test(
-        "A change is not shown to members who have blocked its author; a deletion is, and so is who gets or loses the right"
+        "A change is not shown to members who block its author; deletions and changed rights are"
     )
     func blocked() throws {
         var scene = try Scene()

@@ -9,7 +9,7 @@ struct RecordRowsTests {
 
     private static let owner: Rights = [.read, .write, .delete, .share]
 
-    @Test("A grant's row: who is shown a change takes a number, and who never saw the record leaves no row")
+    @Test("A grant that shows a change takes a number; one that never showed the record leaves no row")
     func grants() {
         func old(_ rights: Rights, _ number: Int?, since shown: Int?) -> RecordGrant {
             RecordGrant(rights: rights, number: number, shownNumber: shown)
@@ -23,7 +23,7 @@ struct RecordRowsTests {
             (old(reads, 5, since: 3), nothing, true, (9, nil), false),
             (old(reads, 5, since: 3), deletes, true, (9, nil), false),
             (old(nothing, 5, since: nil), reads, true, (9, 9), false),
-            // Those who never saw it.
+            // Streams that never showed it.
             (nil, deletes, true, (nil, nil), false),
             (old(deletes, nil, since: nil), deletes, true, nil, false),
             (old(deletes, nil, since: nil), nothing, true, (nil, nil), true),
@@ -57,7 +57,7 @@ struct RecordRowsTests {
         RecordRows(streams: streams, quotaBytes: quotaBytes)
     }
 
-    @Test("Each stream counts its own changes; one of an account that is gone gets no row")
+    @Test("Each stream counts its own changes; one of a deleted account gets no row")
     func numbers() throws {
         var scene = try Scene()
         try scene.add("threads", "a", rights: [1: Self.owner, 2: [.read], 3: [.read]])
@@ -127,7 +127,7 @@ struct RecordRowsTests {
         }
     }
 
-    @Test("Indexed values belong to the streams that read the record, and references to who sets them")
+    @Test("Indexed values belong to the streams that read the record, and references to the users who set them")
     func links() throws {
         var scene = try Scene()
         scene.inboxOf = nil

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TestSupport
 
-/// What clients were told while the store misbehaved, and what of that was wrong.
+/// The answers to clients while the store misbehaved, and which of them were wrong.
 final class FaultLedger: Sendable {
     /// A photo whose upload was answered 200.
     struct Photo: Sendable {
@@ -56,7 +56,7 @@ final class FaultLedger: Sendable {
     /// What is known of a photo now.
     func photo(_ id: String) -> Photo? { photos.first { $0.id == id } }
 
-    /// Picks a photo to look at; one in seven is gone.
+    /// Picks a photo to fetch; one in seven is deleted.
     func pick(using generator: inout SplitMix64) -> Photo? {
         let picksDeleted = Int.random(in: 0..<7, using: &generator) == 0
         let photos = photos

@@ -75,7 +75,7 @@ struct FaultyStoreScene: Sendable {
         try await poll("the last faults are over", within: .seconds(30)) { proxy.faultsUnderWay == 0 }
     }
 
-    /// Rows and objects match one to one, and are what clients were told.
+    /// Rows and objects match one to one, and are what clients were answered.
     func checkStore() async throws {
         try await poll("nothing is left to be deleted", within: .seconds(60)) {
             // What waits for its back-off, or for a put that may still come, is brought forward.

@@ -150,7 +150,7 @@ struct StoreClients: Sendable {
         }
         if answer.status == 302, !wasDeleted, kind == "redirect", let url = answer.headers["location"] {
             answer = try await service.send("GET", url)
-            // The object may be gone before the client comes for it.
+            // The object may be deleted before the client fetches it.
             if answer.status == 404, ledger.photo(photo.id)?.isDeletionSent == true {
                 return ledger.note("redirect 404")
             }
@@ -196,7 +196,7 @@ extension HTTPAnswer {
     }
 }
 
-/// Photos whose bytes tell where in which photo they belong.
+/// Photos whose bytes identify the photo and their offset in it.
 enum PatternImage {
     private static let block: Data = {
         var generator = SplitMix64(seed: 1)
@@ -209,7 +209,7 @@ enum PatternImage {
     ///
     /// - Parameters:
     ///   - count: How many bytes it has, at least 45.
-    ///   - number: Tells it from others.
+    ///   - number: Distinguishes it from others.
     /// - Returns: The photo.
     static func make(bytes count: Int, number: Int) -> Data {
         var image = TestImage.pngHead

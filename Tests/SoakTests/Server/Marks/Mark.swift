@@ -1,8 +1,8 @@
 import SelfieWeb
 
-/// A change of a valid request that puts a text into one place.
+/// A change of a valid request that puts a text into one position.
 struct Mark: Sendable {
-    /// The place.
+    /// The position.
     let what: String
     let put: @Sendable (inout SampleRequest) -> Void
 
@@ -11,7 +11,7 @@ struct Mark: Sendable {
         self.put = put
     }
 
-    /// A text in every place of a request, each by itself.
+    /// A text in every position of a request, each by itself.
     static func everywhere(in sample: SampleRequest, _ text: MarkText) -> [Mark] {
         path(of: sample, text) + query(of: sample, text) + headers(of: sample, text) + forms(of: sample, text)
             + parts(of: sample, text)

@@ -21,7 +21,7 @@ enum MarkClient {
         let response = try await client.execute(request, timeout: .seconds(60))
         let status = Int(response.status.code)
         if response.headers.first(name: "content-type") == "text/event-stream" {
-            // They have no end. Whoever does not go on reading ends the connection.
+            // They have no end. A client that stops reading ends the connection.
             for try await _ in response.body { break }
             return HTTPAnswer(status: status, headers: [:], body: Data())
         }

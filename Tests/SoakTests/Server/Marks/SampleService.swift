@@ -12,7 +12,7 @@ import Testing
 /// What a request uses up is made anew for each.
 struct SampleService: Sendable {
     let service: TestService
-    /// Who calls, and has all roles.
+    /// The caller, who has all roles.
     private let ada: TestMember
     /// A member of the team.
     let bob: TestMember
@@ -26,11 +26,11 @@ struct SampleService: Sendable {
         "RATE_LIMITS": "off", "TRUSTED_PROXIES": "1", "CORS_ORIGINS": "https://app.example.com",
         "RECORDS_QUOTA_MB": "100000",
     ]
-    /// The e-mail of who only signs in: that ends older sessions.
+    /// The e-mail of a user that only signs in: that ends older sessions.
     private static let signInEmail = "dora@example.com"
     static let password = "my password"
 
-    /// The calls that end all sessions or the account of who calls.
+    /// The calls that end all sessions or the account of the caller.
     private static let endings: Set = [
         "signOut", "signOutByPost", "signOutByDelete", "resetPassword", "deleteAccount", "gallerySignOut",
         "galleryPassword", "galleryLeave",

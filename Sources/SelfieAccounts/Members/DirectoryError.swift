@@ -3,10 +3,3 @@ package enum DirectoryError: Error {
     /// There is no member with the id in `after`, or the query no longer finds it.
     case noSuchPosition
 }
-
-/// Why a member can't be blocked.
-package enum BlockError: Error {
-    case noSuchMember
-    case isOneself
-    case tooMany
-}

@@ -3,14 +3,14 @@ import Encodings
 /// A number of JSON: its digits, and where the point is.
 ///
 /// Two texts of the same number, such as `1e1` and `10.0`, have the same canonical text.
-struct DecimalNumber {
+package struct DecimalNumber {
     /// Whether a 64-bit number with a floating point holds it: it is not too large, and not too close to zero.
-    let isInRange: Bool
+    package let isInRange: Bool
     /// Its digits without zeros at either end, and the power of ten behind them, such as `-25e-1`.
-    let canonicalText: String
+    package let canonicalText: String
 
     /// - Parameter text: A number by the grammar of JSON.
-    init(_ text: String) {
+    package init(_ text: String) {
         if let number = Self(shortInteger: text) {
             self = number
             return

@@ -1,5 +1,3 @@
-import JSON
-
 extension JSONValue {
     /// A text that two values share if and only if they mean the same.
     ///

@@ -1,13 +1,13 @@
 /// What one measurement found.
-protocol Measured {
+protocol Measurement {
     /// The values, each with its unit as the end of a key and as people read it.
     var values: [(unit: String, label: String, value: Double)] { get }
     /// The number of requests without a 2xx answer.
     var failureCount: Int { get }
 }
 
-/// A load generator's figures of a server.
-struct LoadFigures: Measured, Sendable {
+/// A load generator's measurement of a server.
+struct LoadMeasurement: Measurement, Sendable {
     let requestsPerSecond: Double
     let p50Milliseconds: Double
     let p99Milliseconds: Double
@@ -24,7 +24,7 @@ struct LoadFigures: Measured, Sendable {
 }
 
 /// How long something took.
-struct TimeFigures: Measured, Sendable {
+struct TimeMeasurement: Measurement, Sendable {
     let p50Milliseconds: Double
     let p99Milliseconds: Double
     let failureCount = 0
@@ -40,8 +40,8 @@ struct TimeFigures: Measured, Sendable {
     }
 }
 
-/// pgbench's figures of PostgreSQL, which has no failures: they end the run.
-struct DatabaseFigures: Measured, Sendable, Equatable {
+/// pgbench's measurement of PostgreSQL, which has no failures: they end the run.
+struct DatabaseMeasurement: Measurement, Sendable, Equatable {
     let transactionsPerSecond: Double
     let averageMilliseconds: Double
 
@@ -56,7 +56,7 @@ struct DatabaseFigures: Measured, Sendable, Equatable {
 }
 
 /// The bytes that arrived, and the uploads that were not answered with success.
-struct TransferFigures: Measured, Sendable {
+struct TransferMeasurement: Measurement, Sendable {
     let bytesPerSecond: Double
     let failureCount: Int
 

@@ -1,7 +1,7 @@
 import NIOPosix
 
-/// Four threads that run one test's tasks, so that the test may hold one of them up and nobody else waits.
-package final class OwnThreads: TaskExecutor {
+/// Four threads for the tasks of one test, so that a blocked one does not delay other tests.
+package final class DedicatedThreads: TaskExecutor {
     private let pool = NIOThreadPool(numberOfThreads: 4)
 
     package init() { pool.start() }

@@ -1,5 +1,5 @@
 /// A line of a table: a value for each round, or one for all rounds.
-struct Figure: Sendable {
+struct ResultRow: Sendable {
     /// The name in `results.json`, which ends in the unit.
     let key: String
     let title: String

@@ -13,7 +13,7 @@ enum NetworkFailure: String {
     case silent = "it does not answer in time"
     case tls = "no encrypted connection can be set up"
     case broken = "the connection broke off"
-    case notS3 = "what answers does not speak S3"
+    case notS3 = "the server does not speak S3"
 
     /// - Parameter cause: The error of the HTTP client or the system. The result is nil for an unknown one.
     init?(_ cause: any Error) {
@@ -61,7 +61,8 @@ enum NetworkFailure: String {
         case .refused: "Start the store, or correct AWS_ENDPOINT_URL_S3."
         case .unreachable, .silent: "Check AWS_ENDPOINT_URL_S3, and the network and firewall in between."
         case .tls: "Check the store's certificate, and https:// in AWS_ENDPOINT_URL_S3. See docs/stores.md#errors."
-        case .broken: "Run selfie doctor again. If it stays, the store may need https:// in AWS_ENDPOINT_URL_S3."
+        case .broken:
+            "Run selfie doctor again. If that does not help, the store may need https:// in AWS_ENDPOINT_URL_S3."
         case .notS3: "Set AWS_ENDPOINT_URL_S3 to the store's S3 interface, not to its web console."
         }
     }

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import RecordSchema
+@testable import JSON
 
 @Suite("Numbers in decimal form")
 struct DecimalNumberTests {
