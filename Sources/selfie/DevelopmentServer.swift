@@ -105,7 +105,7 @@ struct DevelopmentServer: Service {
             guard preview.plan.refusals.isEmpty else {
                 throw SchemaNotApplied(plan: preview.text, file: Self.schemaFile)
             }
-            guard !preview.needsForce,
+            guard !preview.needsConfirmation,
                 let report = try await apply(schema, as: preview.plan, mayShowMore: false)
             else {
                 return say(

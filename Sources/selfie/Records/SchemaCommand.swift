@@ -42,7 +42,7 @@ struct ApplySchemaFile: AsyncParsableCommand {
             print(dryRun ? "This would change:\n\(preview.text)" : "Changes:\n\(preview.text)", terminator: "")
             guard plan.refusals.isEmpty else { return try end("Nothing was changed: a change can't be made.") }
             guard !dryRun else { return StandardError.write(preview.misfitText) }
-            guard force || !preview.needsForce else {
+            guard force || !preview.needsConfirmation else {
                 StandardError.write(preview.misfitText)
                 let effects = [plan.losses.isEmpty ? nil : "lose this data", preview.showsMore ? "show more" : nil]
                 return try end(

@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import Postgres
 import RecordSchema
+import SelfieOperations
 import SelfieRecords
 import ServiceTestSupport
 import Testing
@@ -43,10 +44,10 @@ struct SchemaPreviewTests {
             let apply = ApplySchema(postgres: service.postgres)
             let wide = try Schema(file: Array(#"{"collections":{"notes":{"access":"published"}}}"#.utf8))
             let preview = try await apply.preview(wide)
-            #expect(!preview.needsForce)
+            #expect(!preview.needsConfirmation)
             #expect(try await service.call("PUT", "/api/records/notes/n", as: ada, #"{"data":{}}"#).status == 200)
             #expect(try await apply(wide, as: preview.plan, mayShowMore: false) == nil)
-            #expect(try await apply.preview(wide).needsForce)
+            #expect(try await apply.preview(wide).needsConfirmation)
             #expect(try await apply(wide, as: preview.plan, mayShowMore: true) != nil)
         }
     }
@@ -63,7 +64,7 @@ struct SchemaPreviewTests {
                 let body = #"{"data":{"p":"a text"}}"#
                 #expect(try await service.call("PUT", "/api/records/notes/n", as: ada, body).status == 200)
                 let preview = try await ApplySchema(postgres: service.postgres).preview(try schema(access, "photo"))
-                #expect(preview.needsForce == isShown)
+                #expect(preview.needsConfirmation == isShown)
                 #expect(
                     preview.text.contains("(1 record with their photos to those who read them)") == isShown,
                     "\(preview.text)"
