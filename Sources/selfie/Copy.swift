@@ -7,10 +7,10 @@ struct Copy: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Copy all photos from the folder to the bucket, or back.",
         discussion: """
-            Needs OBJECTS_PATH and the keys of the bucket. The service may run meanwhile, and keeps using the first \
-            store. Photos that the other store already has, compared by checksum, are not copied again. So run it \
-            twice: before you change the service's settings, and after, for photos that were uploaded in between. \
-            Nothing is deleted from the first store.
+            Needs OBJECTS_PATH and the keys of the bucket. The service may keep running, and uses the first store. \
+            Photos that the other store already has, compared by checksum, are not copied again. So run it twice: \
+            before you change the service's settings, and after, for photos that were uploaded in between. Nothing is \
+            deleted from the first store.
             """
     )
 

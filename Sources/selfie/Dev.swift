@@ -7,8 +7,8 @@ import UnixSignals
 
 struct Dev: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Run the service with a PostgreSQL of its own and photos on disk, in .selfie.",
-        discussion: "Writes a .env with generated secrets if there is none. Ctrl-C stops everything; the data is kept."
+        abstract: "Run the service with its own PostgreSQL and photos on disk, in .selfie.",
+        discussion: "Writes a .env with generated secrets if there is none. Ctrl-C stops everything; the data stays."
     )
 
     @Option(help: "The address to listen on.")

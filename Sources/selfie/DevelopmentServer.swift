@@ -56,7 +56,7 @@ struct DevelopmentServer: Service {
             throw error
         }
         try await postgres.stop()
-        say("Stopped. Your data is kept in \(Self.stateDirectory).")
+        say("Stopped. Your data stays in \(Self.stateDirectory).")
     }
 
     private func serve(databaseURL: String, migrations: [Migration]) async throws {
@@ -111,7 +111,7 @@ struct DevelopmentServer: Service {
                 return say(
                     """
                     \(Self.schemaFile) is not applied, and the service keeps the previous schema:
-                    \(preview.text)To apply it anyway, run in another terminal: selfie schema apply --force \(Self.schemaFile)
+                    \(preview.text)To apply it anyway, run: selfie schema apply --force \(Self.schemaFile)
                     """
                 )
             }

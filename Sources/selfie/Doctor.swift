@@ -10,7 +10,8 @@ struct Doctor: AsyncParsableCommand {
         discussion: """
             Prints a line for each check. It changes nothing in the database. It puts an object \
             \(InstallationCheck.probePrefix)… into the bucket or folder and deletes it. If the command is killed in \
-            between, selfie photos reconcile deletes it. The exit status is 0 when nothing failed; warnings are not failures.
+            between, selfie photos reconcile deletes it. The exit status is 0 when nothing failed; warnings are not \
+            failures.
             """
     )
 

@@ -12,7 +12,7 @@ struct EnvironmentFile {
     func createIfMissing() throws -> Bool {
         guard !FileManager.default.fileExists(atPath: path) else { return false }
         let contents = """
-            # Made by `selfie dev`. It holds secrets: keep it out of version control.
+            # Written by `selfie dev`. It contains secrets: keep it out of version control.
             # .env.example explains these keys and the others.
             API_AUTH_NAME=selfie
             API_AUTH_PASSWORD=\(RandomIdentifier.makeSecret(length: 32))

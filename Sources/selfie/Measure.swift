@@ -9,8 +9,8 @@ struct Measure: AsyncParsableCommand {
         abstract: "Read the width and height of photos that were stored without them.",
         discussion: """
             New photos are measured when they arrive. Run this once after you moved from railsauth or from a version \
-            before 0.14. The service may keep running. The command reads the first bytes of each photo that has no size \
-            yet, and stores the size in the database.
+            before 0.14. The service may keep running. The command reads the first bytes of each photo that has no \
+            size yet, and stores the size in the database.
             """
     )
 

@@ -9,14 +9,14 @@ struct Reconcile: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Compare the photos in the database with the objects in the bucket or folder, and repair.",
         discussion: """
-            Deletes objects that belong to no photo, and the rows of photos without an object. With --versions, it also \
-            deletes old versions of deleted photos. It also removes unfinished uploads that are older than --older-than, \
-            and at least 80 seconds old. The service may keep running: uploads and deletions in progress are not \
-            touched. The exit status is 0 when no difference is left.
+            Deletes objects that belong to no photo, and the rows of photos without an object. With --versions, it \
+            also deletes old versions of deleted photos. It also removes unfinished uploads that are older than \
+            --older-than, and at least 80 seconds old. The service may keep running: uploads and deletions in progress \
+            are not touched. The exit status is 0 when no difference is left.
             """
     )
 
-    @Flag(help: "Only look, and change nothing.")
+    @Flag(help: "Only report differences, and change nothing.")
     var dryRun = false
 
     @Option(help: "Ignore younger differences: a number with s, m, h or d.")

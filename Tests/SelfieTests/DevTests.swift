@@ -249,7 +249,7 @@ struct DevTests {
         process.signal(signal)
         #expect(try await process.waitForExit() == 0)
         #expect(process.output.contains("Stopping …"))
-        #expect(process.output.contains("Stopped. Your data is kept in .selfie."))
+        #expect(process.output.contains("Stopped. Your data stays in .selfie."))
         try await poll("all processes are gone") { folder.processIDs().isEmpty }
     }
 }

@@ -16,8 +16,8 @@ struct FollowUserChanges: AsyncParsableCommand {
         commandName: "follow",
         abstract: "Print what changes for a user, as it happens.",
         discussion: """
-            Each line has the change, the collection, the id, the record's version and the cursor. The contents are not \
-            printed. Only DATABASE_URL is needed. The service may be running or not. Ctrl-C ends it.
+            Each line has the change, the collection, the id, the record's version and the cursor. The contents are \
+            not printed. Only DATABASE_URL is needed. The service need not be running. Ctrl-C ends it.
             """
     )
 

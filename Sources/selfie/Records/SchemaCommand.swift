@@ -19,8 +19,8 @@ struct ApplySchemaFile: AsyncParsableCommand {
         commandName: "apply",
         abstract: "Apply a schema file.",
         discussion: """
-            Shows what will change, and changes it in one transaction. Meanwhile, writes of records wait. Changes that lose \
-            data, or show existing records to more people, need --force.
+            Shows what will change, and changes it in one transaction. Meanwhile, writes of records wait. Changes that \
+            lose data, or show existing records to more people, need --force.
             """
     )
 

@@ -43,8 +43,8 @@ struct DeleteUser: AsyncParsableCommand {
         commandName: "delete",
         abstract: "Delete an account with its sessions and photos.",
         discussion: """
-            The service deletes the photos' objects within seconds; if it is not running, selfie photos reconcile deletes \
-            them. The account's events stay in the audit, with only its id.
+            The service deletes the photos' objects within seconds; if it is not running, selfie photos reconcile \
+            deletes them. The account's events stay in the audit, with only its id.
             """
     )
 

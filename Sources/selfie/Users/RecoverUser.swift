@@ -10,8 +10,8 @@ struct UserPassword: AsyncParsableCommand {
         commandName: "password",
         abstract: "Give a user a new password.",
         discussion: """
-            On a terminal, it asks for the new password twice, without showing it. Otherwise it reads the first line of \
-            standard input. All sessions and all URLs of photos end. Make sure first that it is the user who asks.
+            On a terminal, it asks for the new password twice, without showing it. Otherwise it reads the first line \
+            of standard input. All sessions and all URLs of photos end. Make sure first that it is the user who asks.
             """
     )
 

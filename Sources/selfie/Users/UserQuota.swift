@@ -9,8 +9,9 @@ struct UserQuota: AsyncParsableCommand {
         commandName: "quota",
         abstract: "Show or set how much a user may store.",
         discussion: """
-            It shows what the user has and may have. PHOTOS_PER_USER_MAX and STORAGE_PER_USER_MAX are the limits of users \
-            without limits of their own. A user who has more than a new limit keeps all photos, and can't upload more.
+            It shows what the user has and may have. PHOTOS_PER_USER_MAX and STORAGE_PER_USER_MAX are the limits of \
+            users without limits of their own. A user who has more than a new limit keeps all photos, and can't upload \
+            more.
             """
     )
 

@@ -8,7 +8,7 @@ struct Users: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage accounts.",
         discussion:
-            "A user is named by id, e-mail or member id. Only DATABASE_URL is needed. The service may be running or not.",
+            "A user is named by id, e-mail or member id. Only DATABASE_URL is needed. The service need not be running.",
         subcommands: [
             ListUsers.self, ShowUser.self, DisableUser.self, EnableUser.self, UserPassword.self, UserEmail.self,
             UserQuota.self, DeleteUser.self, UserSessions.self, UserAudit.self,
