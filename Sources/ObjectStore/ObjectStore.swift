@@ -5,7 +5,7 @@ package import S3
 
 /// A store of objects by key: a bucket or a folder.
 package protocol ObjectStore: Sendable {
-    /// Finds out what signed URLs need, such as the bucket's region, before the first client is redirected to the store.
+    /// Finds out what signed URLs need, such as the bucket's region, before a client is redirected to the store.
     ///
     /// - Throws: `ObjectStoreError`. The store can be used anyway, and finds it out from the first refusal.
     func prepare() async throws(ObjectStoreError)

@@ -12,14 +12,14 @@ export class AnswerView {
     wait() {
         this.#forgetPhoto();
         this.root.hidden = false;
-        this.#showMessage("Waiting for the answer…", false);
+        this.#say("Waiting for the answer…", false);
     }
 
     fail(error) {
-        this.#showMessage(`There was no answer: ${error.message}`, true);
+        this.#say(`There was no answer: ${error.message}`, true);
     }
 
-    #showMessage(text, isRefusal, ...rest) {
+    #say(text, isRefusal, ...rest) {
         this.status.textContent = text;
         this.status.classList.toggle("refused", isRefusal);
         while (this.status.nextSibling) this.status.nextSibling.remove();
@@ -28,12 +28,12 @@ export class AnswerView {
 
     async show({ response, blob, milliseconds }) {
         if (response.type === "opaqueredirect") {
-            return this.#showMessage("The service redirects to the bucket. Open the photo by its link in the list.", false);
+            return this.#say("The service redirects to the bucket. Open the photo by its link in the list.", false);
         }
         const isRefusal = response.status >= 400;
         const status = `${response.status} ${response.statusText} · ${milliseconds} ms · ${blob.size} bytes`;
         const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
-        return this.#showMessage(
+        return this.#say(
             status,
             isRefusal,
             element("details", {}, element("summary", {}, "Headers"), element("pre", { tabindex: "0" }, element("code", {}, headers))),

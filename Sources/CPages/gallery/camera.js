@@ -15,11 +15,11 @@ export class Camera {
     }
 
     async open() {
-        this.#showMessage("");
+        this.#say("");
         find("camera-shoot").disabled = true;
         this.dialog.showModal();
         if (!navigator.mediaDevices?.getUserMedia) {
-            this.#showMessage("Browsers allow the camera only on pages from https:// and localhost. Choose a file instead.");
+            this.#say("Browsers allow the camera only on pages from https:// and localhost. Choose a file instead.");
             return;
         }
         this.attempt += 1;
@@ -39,7 +39,7 @@ export class Camera {
         } catch (error) {
             if (isOver()) return;
             const isForbidden = error.name === "NotAllowedError";
-            this.#showMessage(isForbidden ? "This page may not use the camera. Allow it in the browser, or choose a file." : "No camera is working. Choose a file instead.");
+            this.#say(isForbidden ? "This page may not use the camera. Allow it in the browser, or choose a file." : "No camera is working. Choose a file instead.");
         }
     }
 
@@ -62,7 +62,7 @@ export class Camera {
         this.video.srcObject = null;
     }
 
-    #showMessage(text) {
+    #say(text) {
         find("camera-message").textContent = text;
         find("camera-message").hidden = !text;
     }

@@ -21,7 +21,7 @@ export class Settings {
             find("password").reset();
             onPasswordChanged();
             await this.#showSessions();
-            this.#showMessage("The password is changed.");
+            this.#say("The password is changed.");
         });
         onSubmit(find("leave"), async ({ password }) => {
             await leave(password);
@@ -42,7 +42,7 @@ export class Settings {
         this.#forget();
         find("settings-who").textContent = `${user.first_name} ${user.last_name} · ${user.email}`;
         for (const form of [find("password"), find("leave")]) form.elements.email.value = user.email;
-        this.#showMessage("");
+        this.#say("");
         this.dialog.showModal();
         this.#showSessions();
     }
@@ -66,7 +66,7 @@ export class Settings {
             try {
                 await endSession(session.id);
                 row.remove();
-                this.#showMessage(`${device} is signed out.`);
+                this.#say(`${device} is signed out.`);
                 find("settings-close").focus();
             } catch (error) {
                 button.disabled = false;
@@ -88,12 +88,12 @@ export class Settings {
     }
 
     #fail(error) {
-        this.#showMessage(error.message);
+        this.#say(error.message);
         if (error.isSignedOut) this.onSignedOutElsewhere();
     }
 
     /** Shows a message in the dialog, because screen readers ignore everything outside of it. */
-    #showMessage(text) {
+    #say(text) {
         find("settings-status").textContent = text;
     }
 }

@@ -62,11 +62,11 @@ export class Viewer {
 
     #show() {
         const photo = this.#photos[this.#index];
-        this.#showMessage("");
+        this.#say("");
         this.image.alt = photo.label;
         showPhoto(this.image, photo, {
             isFirst: true,
-            onFail: (text) => this.#showMessage(`${text} You can download the photo.`),
+            onFail: (text) => this.#say(`${text} You can download the photo.`),
         });
         const download = find("viewer-download");
         download.href = photo.url;
@@ -89,7 +89,7 @@ export class Viewer {
         else forgetPhoto(this.neighbour);
     }
 
-    #showMessage(text) {
+    #say(text) {
         this.image.hidden = text !== "";
         find("viewer-message").hidden = text === "";
         find("viewer-message").textContent = text;

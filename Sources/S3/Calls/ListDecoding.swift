@@ -33,7 +33,7 @@ struct ListDecoding {
 
     /// The marker of the next page; nil at the end.
     ///
-    /// - Throws: ``S3NoAnswer/malformed`` for a list that is cut and does not say where the next page begins. Its other objects must
+    /// - Throws: ``S3NoAnswer/malformed`` for a truncated list without the start of the next page. Its other objects must
     ///   not count as missing.
     func next(_ name: String) throws(S3NoAnswer) -> String? {
         guard document["IsTruncated"]?.lowercased() == "true" else { return nil }

@@ -64,8 +64,8 @@ package enum ReconciliationError: Error, CustomStringConvertible {
             """
         case .suspicious(.versionWithoutPhoto, let count, let total):
             """
-            No old version was deleted: they are of \(count) deleted photos, and there are only \(total) photos. This may \
-            be another installation's database. Look with --dry-run. To delete them, run again with --force.
+            No old version was deleted: they are of \(count) deleted photos, and there are only \(total) photos. This \
+            may be another installation's database. Look with --dry-run. To delete them, run again with --force.
             """
         case .suspicious(_, let count, let total):
             """

@@ -44,7 +44,7 @@ struct TricklingUploadsSoakTests {
             }
             print("\(growth) MiB")
             #expect(growth <= 200)
-            // A member gets no more permits than are free, so up to three of the 200 stay free. Their uploads end early.
+            // A member gets at most as many permits as are free, so up to three of the 200 stay free.
             let (refused, ended) = (statuses.count { $0 == 503 }, statuses.count { $0 == 400 })
             #expect(ended >= 197 && ended + refused == 200, "\(statuses)")
             try await poll("the memory comes back") { try ProcessMemory(of: processID).resident <= before + 48 << 10 }
