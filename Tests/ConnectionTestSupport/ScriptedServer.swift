@@ -3,7 +3,7 @@ import Foundation
 package import NIOCore
 import Synchronization
 
-/// A server that misbehaves as told: one reply of the script for each request, whatever the request is.
+/// A scripted server: one reply of the script for each request, whatever the request is.
 package struct ScriptedServer: Sendable {
     /// What to do with a request.
     package indirect enum Reply: Sendable {

@@ -32,20 +32,20 @@ struct OutageReportTests {
 
     @Test("One that recurs is logged again only after a minute")
     func comesAndGoes() {
-        let (told, clock) = (Told(), ManualTime())
+        let (recorder, clock) = (Recorder(), ManualTime())
         let report = OutageReport(
             clock: clock,
-            onChange: { change in told.changes.withLock { $0.append(change) } }
+            onChange: { change in recorder.changes.withLock { $0.append(change) } }
         )
         for _ in 0..<30 {
             report.failed("a")
             report.succeeded()
             clock.advance(by: .seconds(1))
         }
-        #expect(told.changes.withLock { $0 } == [.failing(reason: "a"), .over])
+        #expect(recorder.changes.withLock { $0 } == [.failing(reason: "a"), .over])
         clock.advance(by: .seconds(30))
         report.failed("a")
-        #expect(told.changes.withLock { $0 } == [.failing(reason: "a"), .over, .failing(reason: "a")])
+        #expect(recorder.changes.withLock { $0 } == [.failing(reason: "a"), .over, .failing(reason: "a")])
     }
 
     @Test("Work that was interrupted has neither failed nor worked", .timeLimit(.minutes(1)), arguments: [true, false])
@@ -64,7 +64,7 @@ struct OutageReportTests {
         #expect(log.entries.count == 1, "\(log.entries)")
     }
 
-    private final class Told: Sendable {
+    private final class Recorder: Sendable {
         let changes = Mutex<[OutageReport.Change]>([])
     }
 }

@@ -38,7 +38,7 @@ struct TimeLimitTests {
         #expect(PhotoStore.maxPendingInPartsSeconds == 80)
         #expect(store.putInParts == .seconds(25))
         #expect(Duration.seconds(80) > store.putInParts + store.call + (statement + grace) * 2)
-        // What counts as such is told by the same number of bytes in the store and in the table.
+        // The store and the table have the same limit for uploads in parts.
         #expect(S3UploadPolicy().maxSinglePutBytes == 33_554_432)
     }
 

@@ -46,18 +46,18 @@ struct ChangeProxyTests {
         while seen.last != last {
             let headers = cursor.map { ["Last-Event-ID: \($0)"] } ?? []
             let known = cursor
-            let (told, reached, retry) = try await EventClient.open(proxied, as: member, headers: headers) { client in
-                var (told, reached): ([String], String?) = ([], known)
+            let (new, reached, retry) = try await EventClient.open(proxied, as: member, headers: headers) { client in
+                var (new, reached): ([String], String?) = ([], known)
                 while let event = try await client.next() {
                     if let id = event.id { reached = id }
                     onEvent(event.summary)
-                    if event.name == "change" { told.append(event.summary) }
-                    if told.last == last { break }
+                    if event.name == "change" { new.append(event.summary) }
+                    if new.last == last { break }
                 }
                 let retry = client.received.firstMatch(of: /retry: (\d+)/).flatMap { Int($0.1) }
-                return (told, reached, retry)
+                return (new, reached, retry)
             }
-            seen += told
+            seen += new
             cursor = reached
             guard seen.last != last else { break }
             // A proxy that finds no process names no time.

@@ -38,10 +38,10 @@ struct ChangeSnippetTests {
                 service.log.entries.count { $0.contains("endpoint=/api/changes") } >= 2
             }
             try await service.put("houses/h2", as: ada, #"{"data":{"address":"line\#u{2028}line"}}"#)
-            let told = try JSONSerialization.jsonObject(with: Data(try await output.utf8)) as? [[Any]] ?? []
-            #expect(told.map { $0.first as? String } == ["full", "reset", "created", "cursor", "created"])
-            #expect(told.filter { $0.count == 4 }.map { $0[2] as? String } == ["h1", "h2"])
-            #expect(told.filter { $0.count > 1 }.allSatisfy { $0.last as? Bool == true })
+            let printed = try JSONSerialization.jsonObject(with: Data(try await output.utf8)) as? [[Any]] ?? []
+            #expect(printed.map { $0.first as? String } == ["full", "reset", "created", "cursor", "created"])
+            #expect(printed.filter { $0.count == 4 }.map { $0[2] as? String } == ["h1", "h2"])
+            #expect(printed.filter { $0.count > 1 }.allSatisfy { $0.last as? Bool == true })
         }
     }
 

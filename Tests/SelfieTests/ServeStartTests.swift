@@ -29,7 +29,7 @@ struct ServeStartTests {
             #expect(outcome.status != 0)
             #expect(outcome.errors.contains("Port \(other.port) of 127.0.0.1 is in use."))
             #expect(outcome.errors.contains("--port"))
-            #expect(!outcome.output.contains("a sweep failed"), "it was only told to stop")
+            #expect(!outcome.output.contains("a sweep failed"), "it only received SIGTERM")
         }
     }
 
@@ -125,7 +125,7 @@ struct ServeStartTests {
                         directory: folder,
                         postgres: postgres
                     )
-                    try await poll("the log tells why") { served.process.output.contains("does not exist") }
+                    try await poll("the log has the reason") { served.process.output.contains("does not exist") }
                     #expect(try await served.service.list(token: "any").status == 503)
                     let template = isMigrated ? "selfie_template" : "template1"
                     let creation = PostgresQuery(stringLiteral: "CREATE DATABASE \(name) TEMPLATE \(template)")
@@ -203,7 +203,7 @@ struct ServeStartTests {
             (["AWS_EC2_METADATA_DISABLED": "true"], "AWS_SECRET_ACCESS_KEY is missing"),
         ]
     )
-    func noCredentials(settings: [String: String], told: String) async throws {
+    func noCredentials(settings: [String: String], text: String) async throws {
         try await TestCluster.withDatabase { databaseURL in
             try await TemporaryFolder.with { folder in
                 var environment = TestService.settings(databaseURL: databaseURL, objects: .disk(folder))
@@ -215,7 +215,7 @@ struct ServeStartTests {
                     directory: folder
                 )
                 #expect(outcome.status != 0)
-                #expect(outcome.errors.contains(told), "\(outcome.errors)")
+                #expect(outcome.errors.contains(text), "\(outcome.errors)")
                 for key in ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"] { #expect(outcome.errors.contains(key)) }
                 #expect(!(outcome.errors + outcome.output).contains("sesame"))
                 #expect(!outcome.output.contains("listening on"))

@@ -17,7 +17,7 @@ package final class SelfieProcess: Sendable {
     }
 
     private let process: Process
-    /// Goes with this value: its output, and the folder that it runs in unless it is told another.
+    /// Removed with this value: its output, and its working folder unless another one is given.
     private let ownFolder: URL
 
     /// Starts the executable.

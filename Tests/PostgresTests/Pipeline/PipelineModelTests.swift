@@ -165,20 +165,20 @@ struct PipelineModelTests {
             let isFirst = !abandoned.contains(number) && underWay.contains(number)
             let statement = machine.abandon { $0 == number }
             #expect(statement == (isFirst ? number : nil))
-            if isFirst { told(number) }
+            if isFirst { noteAnswer(number) }
         }
 
         mutating func expire() {
             while let number = machine.abandonOverdue(now: now) {
                 #expect(deadlines[number].map { $0 <= now } == true)
-                told(number)
+                noteAnswer(number)
             }
             for number in underWay where !abandoned.contains(number) {
-                #expect(deadlines[number].map { $0 > now } ?? true, "\(number) is overdue, and nobody was told")
+                #expect(deadlines[number].map { $0 > now } ?? true, "\(number) is overdue, and its caller got no error")
             }
         }
 
-        private mutating func told(_ number: Int) {
+        private mutating func noteAnswer(_ number: Int) {
             let isNew = abandoned.insert(number).inserted
             #expect(isNew)
             answers[number, default: 0] += 1

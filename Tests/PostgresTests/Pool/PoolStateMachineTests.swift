@@ -69,7 +69,7 @@ struct PoolStateMachineTests {
                 ]
             ),
             PoolScenario(
-                "An urgent statement is told that nobody can connect, as all others are",
+                "An urgent statement fails like all others when no connection can be opened",
                 limits: { _ in },
                 [
                     (.statement(1), ["open 1"]), (.failedToOpen(1), ["refuse 1: cannotConnect"]),
@@ -96,7 +96,7 @@ struct PoolStateMachineTests {
                 ]
             ),
             PoolScenario(
-                "Who stops waiting is skipped; who was served can't stop",
+                "A caller that stops waiting is skipped; one that was served can't stop",
                 limits: { $0.maxConnections = 1 },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.lease(3), []),
@@ -105,7 +105,7 @@ struct PoolStateMachineTests {
                 ]
             ),
             PoolScenario(
-                "Who waits for too long is refused, and the line goes on",
+                "A caller that waits for too long is refused, and the queue moves on",
                 limits: { ($0.maxConnections, $0.leaseTimeout) = (1, .seconds(2)) },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), []), (.wait(1000), []),
@@ -155,7 +155,7 @@ struct PoolStateMachineTests {
                 ]
             ),
             PoolScenario(
-                "A slow statement takes nobody along, and another connection is opened",
+                "A slow statement delays no other, and another connection is opened",
                 limits: { $0.slowness = .milliseconds(20) },
                 [
                     (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.wait(19), []),
@@ -172,7 +172,7 @@ struct PoolStateMachineTests {
                 ]
             ),
             PoolScenario(
-                "A blocked connection takes nobody, and is not idle",
+                "A blocked connection takes no statements, and is not idle",
                 limits: { ($0.maxConnections, $0.idleTimeout, $0.minConnections) = (1, .seconds(1), 0) },
                 [
                     (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.block(1), []), (.released(1), []),
@@ -180,7 +180,7 @@ struct PoolStateMachineTests {
                 ]
             ),
             PoolScenario(
-                "When connecting fails, who waits is told so; who comes then waits for the next attempt",
+                "When connecting fails, waiting callers fail; later ones wait for the next attempt",
                 limits: { ($0.maxConnections, $0.maxBackOff) = (2, .milliseconds(100)) },
                 [
                     (.lease(1), ["open 1"]), (.statement(2), ["open 2"]), (.failedToOpen(1), []),
@@ -194,7 +194,7 @@ struct PoolStateMachineTests {
                 ]
             ),
             PoolScenario(
-                "While one connection works, who waits is not told of another that could not be opened",
+                "While one connection works, a failed attempt to open another fails no caller",
                 limits: { $0.maxBackOff = .milliseconds(50) },
                 [
                     (.lease(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.lease(2), ["open 2"]), (.failedToOpen(2), []),
@@ -212,7 +212,7 @@ struct PoolStateMachineTests {
                 ]
             ),
             PoolScenario(
-                "An old connection is closed once it is idle, and takes nobody before",
+                "An old connection is closed once it is idle, and takes no statements before",
                 limits: { ($0.maxConnections, $0.lifetime) = (1, .seconds(100)) },
                 [
                     (.statement(1), ["open 1"]), (.opened(1), ["1 on 1"]), (.wait(100_000), []), (.statement(2), []),

@@ -73,9 +73,9 @@ struct CredentialFetcherTests {
         try await ScriptedServer.with([.send(.answer("200 OK", body: body)), Self.keys]) { server in
             let result = try await fetch(try Self.source(server.endpoint))
             #expect(result == .failure(.failed(.container, .malformed)))
-            var told = "\(result) \(String(reflecting: result))"
-            dump(result, to: &told)
-            #expect(!told.contains("SESAME"))
+            var dumped = "\(result) \(String(reflecting: result))"
+            dump(result, to: &dumped)
+            #expect(!dumped.contains("SESAME"))
             #expect(server.received.count == 1)
         }
     }

@@ -127,7 +127,7 @@ struct EventStreamTests {
                 #expect(try await client.next()?.summary == "created threads own")
                 #expect(!client.received.contains("marker"))
                 #expect(try await service.call("GET", "/api/records/threads/t", as: ada).json["version"] as? Int == 2)
-                // The end is told.
+                // The deletion is sent.
                 #expect(try await service.call("DELETE", "/api/records/threads/t", as: bob).status == 200)
                 #expect(try await client.next()?.summary == "deleted threads t")
             }

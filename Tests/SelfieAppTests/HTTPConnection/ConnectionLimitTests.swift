@@ -25,7 +25,7 @@ struct ConnectionLimitTests {
                     let answer = try await connection.readToEnd()
                     #expect(answer.isEmpty)
                 }
-                try await poll("the log tells") {
+                try await poll("it is logged") {
                     service.log.entries.contains {
                         $0.contains("too many") && $0.contains("closed=1") && $0.contains("open=40")
                     }

@@ -75,7 +75,7 @@ struct DisconnectTests {
                     try await poll("nothing waits any longer") {
                         try await waiting(service, for: [Self.selection]) == 0
                     }
-                    try await poll("the log tells") { service.log.entries.contains { $0.contains("status=499") } }
+                    try await poll("it is logged") { service.log.entries.contains { $0.contains("status=499") } }
                 }
                 try await connection.execute(script: "ROLLBACK")
             }

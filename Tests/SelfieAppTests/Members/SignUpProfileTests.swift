@@ -71,7 +71,7 @@ struct SignUpProfileTests {
         for (members, profile) in [
             (#""full_name":"Ada King","fields":"{\"a\":1}""#, #"{"a":1}"#),
             (#""full_name":"Ada King","fields":null,"title":null"#, "{}"),
-            // A full name wins, as if nobody had told the others.
+            // A full name takes precedence over the other names.
             (#""full_name":"Ada King","first_name":"\u0000","last_name":"""#, "{}"),
         ] {
             try await TestService.run { service in

@@ -50,7 +50,7 @@ struct UndecryptablePasswordTests {
                             event: event
                         )
                     )
-                    try await poll("the log tells why \(call) failed") {
+                    try await poll("the log has why \(call) failed") {
                         service.log.text.count(of: "undecryptable_password=\(reason)") == before + 1
                     }
                 }

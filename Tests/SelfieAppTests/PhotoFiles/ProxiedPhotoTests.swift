@@ -62,7 +62,7 @@ struct ProxiedPhotoTests {
                 received += (try? await connection.readToEnd()) ?? Data()
                 #expect(received.count < Self.image.count * 3 / 4)
             }
-            try await poll("the log tells") { service.log.text.contains("error a photo broke off") }
+            try await poll("it is logged") { service.log.text.contains("error a photo broke off") }
             let answer = try await service.send("GET", photo.target)
             #expect(answer.status == 503)
         }
@@ -94,7 +94,7 @@ struct ProxiedPhotoTests {
                 let received = start + ((try? await connection.readToEnd()) ?? Data())
                 #expect(received.count < Self.image.count)
             }
-            try await poll("the log tells") { service.log.text.contains("error a photo broke off") }
+            try await poll("it is logged") { service.log.text.contains("error a photo broke off") }
         }
     }
 

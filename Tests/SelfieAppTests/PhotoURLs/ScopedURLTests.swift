@@ -118,8 +118,8 @@ struct ScopedURLTests {
                 }
                 try await sweeps.waitForAll()
             }
-            let told = try await service.call("GET", "/api/changes?since=\(cursor)", as: bob)
-            let changes = try #require(told.json["changes"] as? [[String: Any]])
+            let answer = try await service.call("GET", "/api/changes?since=\(cursor)", as: bob)
+            let changes = try #require(answer.json["changes"] as? [[String: Any]])
             let record = try #require(changes.first?["record"] as? [String: Any])
             #expect(changes.count == 1 && changes[0]["type"] as? String == "updated")
             #expect(record["version"] as? Int == 2 && (record["photos"] as? [String: String])?.isEmpty == true)

@@ -44,8 +44,8 @@ struct LeavingTests {
             #expect(left.status == 200 && left.json["deleted"] as? Int == 1)
             #expect(try await service.call("GET", Self.thread, as: scene.bob).status == 404)
             #expect(try await service.ids("threads", as: scene.bob).isEmpty)
-            let told = try await scene.changes(scene.bob)
-            #expect(told.filter { $0.hasSuffix(" t") } == ["deleted t"], "\(told)")
+            let changes = try await scene.changes(scene.bob)
+            #expect(changes.filter { $0.hasSuffix(" t") } == ["deleted t"], "\(changes)")
             for member in [scene.ada, scene.cleo] {
                 let seen = try await service.call("GET", Self.thread, as: member)
                 #expect(seen.data["lastMessage"] as? String == "m", "\(seen.text)")

@@ -22,13 +22,13 @@ struct PhotoLossTests {
             let page = try await service.call("GET", "/api/changes?since=now", as: bob)
             let cursor = try #require(page.json["cursor"] as? String)
             #expect(try await service.delete(photo, token: ada.token).status == 200)
-            let answer = try await found("the record is told to have changed") {
+            let answer = try await found("the record has a change") {
                 let answer = try await service.call("GET", "/api/changes?since=\(cursor)", as: bob)
                 return (answer.json["changes"] as? [Any])?.isEmpty == false ? answer : nil
             }
-            let told = try #require((answer.json["changes"] as? [[String: Any]])?.first)
-            #expect(told["type"] as? String == "updated")
-            let record = try #require(told["record"] as? [String: Any])
+            let change = try #require((answer.json["changes"] as? [[String: Any]])?.first)
+            #expect(change["type"] as? String == "updated")
+            let record = try #require(change["record"] as? [String: Any])
             #expect(record["id"] as? String == "m" && record["version"] as? Int == 2)
             #expect((record["photos"] as? [String: String])?.isEmpty == true)
             #expect(try await service.count("SELECT count(*) FROM photo_losses") == 0)

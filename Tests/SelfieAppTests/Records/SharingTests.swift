@@ -182,8 +182,8 @@ struct SharingTests {
                 let page = try await service.call("GET", "/api/changes?since=now", as: member)
                 let cursor = try #require(page.json["cursor"] as? String)
                 try await body()
-                let told = try await service.call("GET", "/api/changes?since=\(cursor)", as: member)
-                return try #require(told.json["changes"] as? [[String: Any]]).compactMap { $0["id"] as? String }
+                let answer = try await service.call("GET", "/api/changes?since=\(cursor)", as: member)
+                return try #require(answer.json["changes"] as? [[String: Any]]).compactMap { $0["id"] as? String }
             }
             func end(_ id: String) async throws {
                 try await service.postgres.write(

@@ -19,7 +19,7 @@ struct MissingStoreTests {
             (.s3, "AWS_ENDPOINT_URL_S3", "status 404"),
         ] as [(TestStore, String, String)]
     )
-    func reconcile(store: TestStore, key: String, told: String) async throws {
+    func reconcile(store: TestStore, key: String, reason: String) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "mistyped-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
         try await TestService.run(store: store) { service in
@@ -42,7 +42,7 @@ struct MissingStoreTests {
                         now: { Date(timeIntervalSinceNow: 2) }
                     )
                 }
-                #expect(error.map { "\($0)" }?.contains(told) == true, "\(String(describing: error))")
+                #expect(error.map { "\($0)" }?.contains(reason) == true, "\(String(describing: error))")
             }
             #expect(try await service.count("SELECT count(*) FROM photos") == 2)
             #expect(service.objects.keys().count == 2)
@@ -56,9 +56,9 @@ struct MissingStoreTests {
     )
     func outage(text: String) {
         struct Failure: Error, CustomStringConvertible { let description: String }
-        let told = "\(InstallationError.outage(Failure(description: text)))"
-        #expect(told.hasPrefix(text) && told.contains("selfie doctor"))
-        #expect(!told.contains("..") && told.hasSuffix("."))
+        let description = "\(InstallationError.outage(Failure(description: text)))"
+        #expect(description.hasPrefix(text) && description.contains("selfie doctor"))
+        #expect(!description.contains("..") && description.hasSuffix("."))
     }
 
     @Test("Copying from a missing folder is reported, and creates none")

@@ -53,7 +53,7 @@ struct ReconcileTests {
         try await TestService.run(store: store) { service in
             let empty = try await Self.reconcile(service, repairs: true).report
             if store == .s3 {
-                try await poll("the bucket that is not there yet is told of") {
+                try await poll("the missing bucket is logged") {
                     service.log.text.contains("there is no bucket yet; the first upload creates it")
                 }
                 #expect(!service.log.text.contains("the store does not answer as it should"))

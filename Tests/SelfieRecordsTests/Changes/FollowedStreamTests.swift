@@ -9,7 +9,7 @@ struct FollowedStreamTests {
     private static let stream = FollowedStream(epoch: .first, end: .at(10))
 
     /// The changes for a reader at a number; nil if it must read by itself.
-    private static func told(
+    private static func summaries(
         _ stream: FollowedStream,
         after reader: ChangeBatch,
         _ query: ChangeQuery = ChangeQuery(collections: nil),
@@ -22,16 +22,16 @@ struct FollowedStreamTests {
     func positions() {
         var stream = Self.stream
         stream.append([.note("a", number: 11, shownSince: 11), .note("b", number: 12)], to: 12, end: .at(12))
-        #expect(Self.told(stream, after: .at([1: 10])) == ["created a", "updated b"])
-        #expect(Self.told(stream, after: .at([1: 11])) == ["updated b"])
+        #expect(Self.summaries(stream, after: .at([1: 10])) == ["created a", "updated b"])
+        #expect(Self.summaries(stream, after: .at([1: 11])) == ["updated b"])
         stream.append([.note("a", number: 13, shownSince: 11)], to: 13, end: .at(13))
-        #expect(Self.told(stream, after: .at([1: 10])) == ["updated b", "created a"])
-        #expect(Self.told(stream, after: .at([1: 12])) == ["updated a"])
+        #expect(Self.summaries(stream, after: .at([1: 10])) == ["updated b", "created a"])
+        #expect(Self.summaries(stream, after: .at([1: 12])) == ["updated a"])
         // This one has read by itself, and is ahead.
-        #expect(Self.told(stream, after: .at([1: 20])) == [])
+        #expect(Self.summaries(stream, after: .at([1: 20])) == [])
         // What is before the first, and another stream, is not there.
-        #expect(Self.told(stream, after: .at([1: 9])) == nil)
-        #expect(Self.told(stream, after: .at([2: 12])) == nil)
+        #expect(Self.summaries(stream, after: .at([1: 9])) == nil)
+        #expect(Self.summaries(stream, after: .at([2: 12])) == nil)
     }
 
     @Test("A position moves to the end of the page, and knows the stream's end")
@@ -50,9 +50,9 @@ struct FollowedStreamTests {
         let (two, others) = (ChangeQuery(collections: nil, limit: 2), ChangeQuery(collections: ["photos"]))
         let next = try #require(stream.next(of: 1, after: .at([1: 10]), for: two, at: Date()))
         #expect(next.changes.map(\.id) == ["n11", "n12"] && next.end.number(in: 1) == 12 && next.hasMore)
-        #expect(Self.told(stream, after: next.position, two) == ["updated n13", "updated n14"])
+        #expect(Self.summaries(stream, after: next.position, two) == ["updated n13", "updated n14"])
         let small = ChangeQuery(collections: nil, limit: 9, maxBytes: 2_000)
-        #expect(Self.told(stream, after: .at([1: 10]), small) == ["updated n11"])
+        #expect(Self.summaries(stream, after: .at([1: 10]), small) == ["updated n11"])
         let nothing = try #require(stream.next(of: 1, after: .at([1: 10]), for: others, at: Date()))
         #expect(nothing.changes.isEmpty && nothing.end.number(in: 1) == 14 && !nothing.hasMore)
     }
@@ -61,11 +61,11 @@ struct FollowedStreamTests {
     func ended() {
         var stream = Self.stream
         stream.append([.ended("a", number: 11)], to: 11, end: .at(11))
-        #expect(Self.told(stream, after: .at([1: 10])) == ["deleted a"])
+        #expect(Self.summaries(stream, after: .at([1: 10])) == ["deleted a"])
         stream.append([.ended("b", number: 12, isDeleted: false)], to: 12, end: .at(12))
-        #expect(Self.told(stream, after: .at([1: 10])) == nil)
-        #expect(Self.told(stream, after: .at([1: 11])) == nil)
-        #expect(Self.told(stream, after: .at([1: 12])) == [])
+        #expect(Self.summaries(stream, after: .at([1: 10])) == nil)
+        #expect(Self.summaries(stream, after: .at([1: 11])) == nil)
+        #expect(Self.summaries(stream, after: .at([1: 12])) == [])
     }
 
     @Test("A reader who began with nothing reads by itself until all is in memory: else it would miss an end")
@@ -74,18 +74,18 @@ struct FollowedStreamTests {
         stream.append([.note("x", number: 1, shownSince: 1)], to: 1, end: .at(1))
         // Meanwhile x was deleted, as change 4. One query has read only up to 2.
         stream.append([.note("y", number: 2, shownSince: 2)], to: 2, end: .at(5))
-        #expect(Self.told(stream, after: .at([1: 0])) == nil)
-        #expect(Self.told(stream, after: .at([1: 1])) == ["created y"])
+        #expect(Self.summaries(stream, after: .at([1: 0])) == nil)
+        #expect(Self.summaries(stream, after: .at([1: 1])) == ["created y"])
         stream.append([.ended("x", number: 4), .note("z", number: 5, shownSince: 5)], to: 5, end: .at(5))
-        #expect(Self.told(stream, after: .at([1: 0])) == ["created y", "created z"])
-        #expect(Self.told(stream, after: .at([1: 2])) == ["deleted x", "created z"])
+        #expect(Self.summaries(stream, after: .at([1: 0])) == ["created y", "created z"])
+        #expect(Self.summaries(stream, after: .at([1: 2])) == ["deleted x", "created z"])
     }
 
     @Test("A reader does not get the deletion of a record that it never had")
     func neverHad() {
         var stream = FollowedStream(epoch: .first, end: .at(0))
         stream.append([.ended("a", number: 1), .note("b", number: 2, shownSince: 2)], to: 2, end: .at(2))
-        #expect(Self.told(stream, after: .at([1: 0])) == ["created b"])
+        #expect(Self.summaries(stream, after: .at([1: 0])) == ["created b"])
     }
 
     @Test("A record that has expired is left out")
@@ -96,32 +96,32 @@ struct FollowedStreamTests {
         ]
         stream.append(changes, to: 12, end: .at(12))
         let year = { Date(timeIntervalSince1970: $0 * 31_557_600) }
-        #expect(Self.told(stream, after: .at([1: 10]), at: year(59)) == ["updated a", "updated b"])
-        #expect(Self.told(stream, after: .at([1: 10]), at: year(61)) == ["updated b"])
+        #expect(Self.summaries(stream, after: .at([1: 10]), at: year(59)) == ["updated a", "updated b"])
+        #expect(Self.summaries(stream, after: .at([1: 10]), at: year(61)) == ["updated b"])
     }
 
     @Test("After another start of PostgreSQL, all read by themselves")
     func epoch() {
         var stream = Self.stream
         stream.append([.note("a", number: 11)], to: 11, end: .at(11))
-        #expect(Self.told(stream, after: .at([1: 10], in: .second)) == nil)
+        #expect(Self.summaries(stream, after: .at([1: 10], in: .second)) == nil)
         stream.restart(at: .at(11), epoch: .second)
-        #expect(Self.told(stream, after: .at([1: 11])) == nil)
-        #expect(Self.told(stream, after: .at([1: 10], in: .second)) == nil)
-        #expect(Self.told(stream, after: .at([1: 11], in: .second)) == [])
+        #expect(Self.summaries(stream, after: .at([1: 11])) == nil)
+        #expect(Self.summaries(stream, after: .at([1: 10], in: .second)) == nil)
+        #expect(Self.summaries(stream, after: .at([1: 11], in: .second)) == [])
     }
 
     @Test("1 MiB of changes is cached, and not one more; each counts half a KiB besides its data")
     func bytes() {
         var stream = Self.stream
         stream.append((11...26).map { .note("n\($0)", number: $0, bytes: 65_536 - 512) }, to: 26, end: .at(26))
-        #expect(stream.byteCount == 1_048_576 && Self.told(stream, after: .at([1: 10]))?.count == 16)
+        #expect(stream.byteCount == 1_048_576 && Self.summaries(stream, after: .at([1: 10]))?.count == 16)
         stream.append([.note("n27", number: 27)], to: 27, end: .at(27))
-        #expect(Self.told(stream, after: .at([1: 10])) == nil)
-        #expect(Self.told(stream, after: .at([1: 11]))?.count == 16)
+        #expect(Self.summaries(stream, after: .at([1: 10])) == nil)
+        #expect(Self.summaries(stream, after: .at([1: 11]))?.count == 16)
         #expect(stream.byteCount == 15 * 65_536 + 514)
         stream.forget()
-        #expect(stream.byteCount == 0 && Self.told(stream, after: .at([1: 26])) == nil)
-        #expect(Self.told(stream, after: .at([1: 27])) == [])
+        #expect(stream.byteCount == 0 && Self.summaries(stream, after: .at([1: 26])) == nil)
+        #expect(Self.summaries(stream, after: .at([1: 27])) == [])
     }
 }

@@ -161,7 +161,7 @@ struct SchemaCommandTests {
     }
 
     /// The notifications, up to the last mark.
-    private static func heard(by service: TestService) async throws -> [String] {
+    private static func notifications(by service: TestService) async throws -> [String] {
         var payloads: [String] = []
         for await event in service.postgres.listen(to: "selfie_changes") {
             switch event {
@@ -177,8 +177,8 @@ struct SchemaCommandTests {
     func notifications() async throws {
         try await TestService.runWithSchema { service in
             _ = try await service.addMember("ada")
-            let heard = try await Self.heard(by: service)
-            #expect(heard == ["u998", "*", "u999"])
+            let notifications = try await Self.notifications(by: service)
+            #expect(notifications == ["u998", "*", "u999"])
         }
     }
 

@@ -11,7 +11,7 @@ import Testing
 package enum ChangeLoss: String, CaseIterable, Sendable {
     case sessionEnded, allSessionsEnded, accountDisabled, accountDeleted, roleRemoved, roleDisabled, accessTaken
 
-    /// Has it happen at one process while a stream of another is open, and expects that nothing is told that is written
+    /// Has it happen at one process while a stream of another is open, and expects that nothing is sent that is written
     /// afterwards.
     ///
     /// - Parameter sendsNotifications: Whether processes notify each other of changes.
@@ -30,10 +30,10 @@ package enum ChangeLoss: String, CaseIterable, Sendable {
                 #expect(try await client.summaries(until: "synced").count == 3)
                 let start = ContinuousClock.now
                 try await happen(to: ada, owner, lead, first, sendsNotifications: sendsNotifications)
-                let told = try #require(try await client.next())
+                let event = try #require(try await client.next())
                 let time = ContinuousClock.now - start
-                if self != .accessTaken { #expect(told.id == nil, "the client keeps its cursor") }
-                #expect(told.summary == message)
+                if self != .accessTaken { #expect(event.id == nil, "the client keeps its cursor") }
+                #expect(event.summary == message)
                 // Whoever is not there any more can't be named.
                 let marker = self == .accountDeleted ? "{}" : #"{"x":"marker"}"#
                 try await first.put("threads/t", as: owner, #"{"data":\#(marker)}"#)

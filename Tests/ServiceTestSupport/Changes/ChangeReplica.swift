@@ -8,7 +8,7 @@ package final class ChangeReplica: Sendable {
         /// Versions by collection and id, such as `news/n1`; 0 for photos.
         var records: [String: Int] = [:]
         /// The same for changes received in this connection.
-        var told: [String: Int] = [:]
+        var versions: [String: Int] = [:]
         /// Where the last change of this connection has led.
         var cursor: ChangeCursor?
         var lastID: String?
@@ -35,7 +35,7 @@ package final class ChangeReplica: Sendable {
 
     /// Notes that a connection begins.
     package func connected() {
-        state.withLock { ($0.told, $0.cursor, $0.isSynced) = ([:], nil, false) }
+        state.withLock { ($0.versions, $0.cursor, $0.isSynced) = ([:], nil, false) }
     }
 
     /// Takes an event.
@@ -73,9 +73,9 @@ extension ChangeReplica.State {
             }
         let next = event.id.flatMap(ChangeCursor.init)
         // A deleted record may have existed again meanwhile, so only numbers are reliable.
-        if let version, told[key] == version { repeated.append(event.summary) }
+        if let version, versions[key] == version { repeated.append(event.summary) }
         if next?.isBeyond(cursor) != true { repeated.append("\(event.summary) at \(event.id ?? "")") }
-        (told[key], cursor) = (version, next)
+        (versions[key], cursor) = (version, next)
         records[key] = version
         changeCount += 1
     }

@@ -193,7 +193,7 @@ package struct CrashStorm: Sendable {
             && rows.map { try $0.decode("random_id", as: String.self) }.sorted() == objects.keys()
     }
 
-    /// What does not hold of what clients were told, in words; nothing when all does.
+    /// The contradictions to the answers of clients; empty when there are none.
     ///
     /// - Parameters:
     ///   - service: Where to ask for the list.
