@@ -28,7 +28,7 @@ package enum FaultHold: Sendable {
 struct ConnectionEnd: Sendable {
     let channel: any Channel
 
-    /// Tells who has the client leave, unless it has left, and waits until it has.
+    /// Makes the client disconnect, unless it has, and waits until it has.
     fileprivate func wait(
         after tell: @Sendable (FaultyProxy.Record) -> Void,
         _ record: FaultyProxy.Record

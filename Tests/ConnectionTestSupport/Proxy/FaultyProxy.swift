@@ -4,7 +4,7 @@ package import ServerProcesses
 
 /// An HTTP/1.1 proxy before a store that breaks, delays and refuses requests as a seed and the test say.
 ///
-/// Requests go on as they came, the signed `Host` included; only who has a presigned URL is never disturbed.
+/// It passes on requests unchanged, the signed `Host` included. Requests with a presigned URL have no faults.
 package struct FaultyProxy: Sendable {
     /// A request that came by.
     package struct Record: Sendable {

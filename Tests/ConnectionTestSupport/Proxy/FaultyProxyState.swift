@@ -35,7 +35,7 @@ final class FaultyProxyState: Sendable {
     ///
     /// - Returns: A refusal, or else what is to go wrong.
     func decide(_ request: ServedRequest) -> (refusal: StoreAnswer?, fault: StoreFault?) {
-        // Who has a presigned URL is a client of the store's, and no faults of Selfie's way there concern it.
+        // A client with a presigned URL talks to the store itself, so the proxy's faults do not concern it.
         guard let signed = request.headers["authorization"] else { return (nil, nil) }
         return state.withLock { state in
             if let refusal = state.refusal(of: request, signed: signed) {

@@ -155,7 +155,7 @@ struct RateLimitTests {
             #expect(try await call("GET", "/api/get_photos", token) == 200)
             #expect(try await call("GET", "/api/sessions", token) == 200)
             try await Self.expectNoted("token_guesses_limited", by: service)
-            // Who sends none guesses none.
+            // A request without a token is not a guess.
             #expect(try await service.send("GET", "/api/get_photos", headers: Self.from("192.0.2.1")).status == 401)
         }
     }

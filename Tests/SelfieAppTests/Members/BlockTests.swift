@@ -90,7 +90,7 @@ struct BlockTests {
             #expect(answers.filter { $0.json["code"] as? String == "too_many_blocks" }.count == 20)
             let blocked = try await Self.list(service, ada)
             #expect(blocked.count == 1_000)
-            // Who is blocked already is no more.
+            // A member who is blocked already does not count again.
             #expect(try await service.call("PUT", "/api/blocks/\(blocked[0])", token: ada).status == 200)
             _ = try await service.call("DELETE", "/api/blocks/\(blocked[0])", token: ada)
             #expect(try await service.call("PUT", "/api/blocks/\(blocked[0])", token: ada).status == 200)

@@ -158,7 +158,7 @@ struct DirectoryTests {
             }
             #expect(try await Self.page(service, token, [("limit", "1")]).next != nil)
             #expect(try await Self.page(service, token, [("limit", "100")]).next == nil)
-            // Somebody who was disabled meanwhile still is a position.
+            // A member who was disabled meanwhile is still a valid position.
             try await service.postgres.write("UPDATE users SET disabled_at = now() WHERE member_id = \(grace)")
             #expect(try await Self.page(service, token, [("after", grace)]).ids.isEmpty)
             for id in ["1", "x", String(repeating: "0", count: 32), "%00", grace, grace.uppercased()] {
