@@ -7,6 +7,7 @@ import Postgres
 import RecordSchema
 import SelfieApp
 import SelfieConfiguration
+import SelfieOperations
 import SelfieRecords
 import ServiceLifecycle
 
