@@ -255,8 +255,8 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
-                "Budgets", "Concurrency", "ObjectStore", "Outages", "Postgres", "SelfieAccounts", "SelfiePhotos",
-                "SelfieRecords",
+                "Concurrency", "ObjectStore", "Outages", "Postgres", "SelfieAccounts", "SelfieConfiguration",
+                "SelfiePhotos", "SelfieRecords",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -266,8 +266,7 @@ let package = Package(
             dependencies: [
                 "AESCrypt", "Budgets", "CPages", "CZlib", "Concurrency", "Encodings", "HTTPConnection", "ImageFiles",
                 "JSON", "Multipart", "ObjectStore", "Postgres", "RecordSchema", "S3", "Secrets", "SelfieAccounts",
-                "SelfieCore", "SelfiePhotos", "SelfieRecords",
-                "Traces",
+                "SelfieConfiguration", "SelfieCore", "SelfiePhotos", "SelfieRecords", "Traces",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -285,7 +284,7 @@ let package = Package(
         .target(
             name: "SelfieConfiguration",
             dependencies: [
-                "Budgets", "Concurrency", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieAccounts", "SelfieCore",
+                "Budgets", "Concurrency", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieAccounts",
                 "SelfiePhotos", "SelfieRecords",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),

@@ -23,39 +23,14 @@ package struct AccountUseCases: Sendable {
     /// Write it every few seconds, and at the end.
     package let undecryptablePasswords: UndecryptablePasswordRecorder
 
-    /// The settings of accounts.
-    package struct Settings: Sendable {
-        package let secretKeyBase: String
-        package let tokenLifetimeHours: Int
-        package let rememberedLifetimeDays: Int
-        let needsPasswordForToken: Bool
-        let rateLimits: RateLimits?
-
-        /// - Parameters:
-        ///   - secretKeyBase: Hashes the names in the keys of limits.
-        ///   - tokenLifetimeHours: How long a token lives.
-        ///   - rememberedLifetimeDays: After how many days without use a remembered session ends.
-        ///   - needsPasswordForToken: Whether `get_token` requires the password.
-        ///   - rateLimits: The rate limits; nil for none.
-        package init(
-            secretKeyBase: String,
-            tokenLifetimeHours: Int,
-            rememberedLifetimeDays: Int,
-            needsPasswordForToken: Bool,
-            rateLimits: RateLimits?
-        ) {
-            self.secretKeyBase = secretKeyBase
-            self.tokenLifetimeHours = tokenLifetimeHours
-            self.rememberedLifetimeDays = rememberedLifetimeDays
-            self.needsPasswordForToken = needsPasswordForToken
-            self.rateLimits = rateLimits
-        }
-    }
-
     /// - Parameters:
     ///   - postgres: The database.
     ///   - hasher: Hashes passwords.
-    ///   - settings: The settings.
+    ///   - secret: Hashes the names in the keys of limits.
+    ///   - tokenLifetimeHours: How long a token lives.
+    ///   - rememberedLifetimeDays: After how many days without use a remembered session ends.
+    ///   - needsPasswordForToken: Whether `get_token` requires the password.
+    ///   - rateLimits: The rate limits; nil for none.
     ///   - notifier: Notifies readers of changes.
     ///   - clock: The clock for remembering refusals.
     ///   - now: The time for tokens.
@@ -63,15 +38,19 @@ package struct AccountUseCases: Sendable {
     package init(
         postgres: PostgresClient,
         hasher: PasswordHasher,
-        settings: Settings,
+        secret: String,
+        tokenLifetimeHours: Int,
+        rememberedLifetimeDays: Int,
+        needsPasswordForToken: Bool,
+        rateLimits: RateLimits?,
         notifier: ChangeNotifier,
         clock: any MonotonicClock,
         now: @escaping @Sendable () -> Date,
         logger: Logger
     ) {
         let lifetimes = SessionLifetimes(
-            usual: .fixed(hours: settings.tokenLifetimeHours),
-            remembered: .remembered(maxUnusedDays: settings.rememberedLifetimeDays)
+            usual: .fixed(hours: tokenLifetimeHours),
+            remembered: .remembered(maxUnusedDays: rememberedLifetimeDays)
         )
         let audit = AuditStore(postgres: postgres)
         users = UserStore(postgres: postgres, notifier: notifier)
@@ -80,8 +59,8 @@ package struct AccountUseCases: Sendable {
         limiter = RateLimiter(
             store: RateLimitStore(postgres: postgres),
             audit: audit,
-            limits: settings.rateLimits,
-            secret: settings.secretKeyBase,
+            limits: rateLimits,
+            secret: secret,
             clock: clock
         )
         passwordCheck = PasswordCheck(limiter: limiter, hasher: hasher, audit: audit)
@@ -101,7 +80,7 @@ package struct AccountUseCases: Sendable {
             lifetimes: lifetimes,
             now: now
         )
-        getToken = GetToken(signIn: signIn, limiter: limiter, needsPassword: settings.needsPasswordForToken)
+        getToken = GetToken(signIn: signIn, limiter: limiter, needsPassword: needsPasswordForToken)
         resetPassword = ResetPassword(
             users: users,
             check: passwordCheck,

@@ -141,7 +141,7 @@ package struct SelfieService: Service {
             postgres: postgres,
             objects: objects,
             hasher: hasher,
-            settings: configuration.useCases,
+            settings: configuration,
             clock: clock,
             now: now,
             sendsNotifications: sendsNotifications,
@@ -151,8 +151,8 @@ package struct SelfieService: Service {
         var permits = permits
         permits.setLimits(ofDownloads: connections.downloads, maxStreams: connections.streams)
         let parts = WebParts(
-            settings: webSettings,
-            endpoints: Routes.endpoints(openedBy: webSettings),
+            settings: configuration,
+            endpoints: Routes.endpoints(openedBy: configuration),
             useCases: useCases,
             objects: objects,
             permits: permits,
@@ -200,25 +200,6 @@ package struct SelfieService: Service {
                 onRunning: onMetricsRunning
             )
         ]
-    }
-
-    private var webSettings: WebSettings {
-        var settings = WebSettings(
-            version: SelfieVersion.current,
-            apiCredential: configuration.apiCredential,
-            secretKeyBase: configuration.secretKeyBase
-        )
-        let proxies = configuration.trustedProxies
-        settings.trustedProxies = proxies.origin == .unset ? nil : proxies.count
-        settings.publicURL = configuration.publicURL
-        settings.maxUploadBytes = configuration.maxUploadBytes
-        settings.rateLimits = configuration.rateLimits
-        settings.redirectsToBucket = configuration.photoDelivery == .redirect
-        settings.corsOrigins = configuration.corsOrigins
-        settings.hasPublicDocs = configuration.hasPublicDocs
-        settings.hasGallery = configuration.hasGallery
-        settings.hasDirectory = configuration.hasDirectory
-        return settings
     }
 
     /// How many connections the kernel holds until they are accepted.

@@ -1,10 +1,10 @@
-package import Budgets
 package import Concurrency
 package import FoundationEssentials
 package import Logging
 package import ObjectStore
 package import Postgres
 package import SelfieAccounts
+package import SelfieConfiguration
 package import SelfiePhotos
 package import SelfieRecords
 
@@ -20,35 +20,6 @@ package struct UseCases: Sendable {
     /// Run it every few minutes.
     package let housekeeper: Housekeeper
 
-    /// The settings of the use cases.
-    package struct Settings: Sendable {
-        let accounts: AccountUseCases.Settings
-        let auditRetentionDays: Int
-        let photoQuota: PhotoQuota
-        let uploadLimits: PermitLimits
-        let recordsQuotaBytes: Int
-
-        /// - Parameters:
-        ///   - accounts: The settings of accounts.
-        ///   - auditRetentionDays: After how many days events are deleted, 30 or more.
-        ///   - photoQuota: What a user may have.
-        ///   - uploadLimits: How many uploads of a process, and of a user, run at once.
-        ///   - recordsQuotaBytes: The bytes of data that a user's records may have.
-        package init(
-            accounts: AccountUseCases.Settings,
-            auditRetentionDays: Int,
-            photoQuota: PhotoQuota,
-            uploadLimits: PermitLimits,
-            recordsQuotaBytes: Int
-        ) {
-            self.accounts = accounts
-            self.auditRetentionDays = auditRetentionDays
-            self.photoQuota = photoQuota
-            self.uploadLimits = uploadLimits
-            self.recordsQuotaBytes = recordsQuotaBytes
-        }
-    }
-
     /// - Parameters:
     ///   - postgres: The database.
     ///   - objects: The store of photos' bytes.
@@ -62,7 +33,7 @@ package struct UseCases: Sendable {
         postgres: PostgresClient,
         objects: any ObjectStore,
         hasher: PasswordHasher,
-        settings: Settings,
+        settings: ServiceConfiguration,
         clock: any MonotonicClock,
         now: @escaping @Sendable () -> Date,
         sendsNotifications: Bool,
@@ -72,7 +43,11 @@ package struct UseCases: Sendable {
         accounts = AccountUseCases(
             postgres: postgres,
             hasher: hasher,
-            settings: settings.accounts,
+            secret: settings.secretKeyBase,
+            tokenLifetimeHours: settings.tokenLifetimeHours,
+            rememberedLifetimeDays: settings.rememberedLifetimeDays,
+            needsPasswordForToken: !settings.getsTokenWithoutPassword,
+            rateLimits: settings.rateLimits,
             notifier: notifier,
             clock: clock,
             now: now,
@@ -81,7 +56,7 @@ package struct UseCases: Sendable {
         records = RecordUseCases(
             postgres: postgres,
             quotaBytes: settings.recordsQuotaBytes,
-            secret: settings.accounts.secretKeyBase,
+            secret: settings.secretKeyBase,
             accounts: accounts,
             notifier: notifier,
             now: now
@@ -103,10 +78,7 @@ package struct UseCases: Sendable {
         )
         housekeeper = Housekeeper(
             postgres: postgres,
-            sessionLifetimeHours: max(
-                settings.accounts.tokenLifetimeHours,
-                settings.accounts.rememberedLifetimeDays * 24
-            ),
+            sessionLifetimeHours: max(settings.tokenLifetimeHours, settings.rememberedLifetimeDays * 24),
             auditRetentionDays: settings.auditRetentionDays,
             notifier: notifier,
             logger: logger

@@ -1,5 +1,6 @@
 import Hummingbird
 import SelfieAccounts
+package import SelfieConfiguration
 import SelfieCore
 
 /// All endpoints of the API; read this first.
@@ -19,7 +20,7 @@ package enum Routes {
     package static let endpoints: [Endpoint] = groups.flatMap { $0.descriptions }
 
     /// The descriptions of the endpoints that the settings open.
-    package static func endpoints(openedBy settings: WebSettings) -> [Endpoint] {
+    package static func endpoints(openedBy settings: ServiceConfiguration) -> [Endpoint] {
         groups.filter { $0.isOpen(settings) }.flatMap { $0.descriptions }
     }
 

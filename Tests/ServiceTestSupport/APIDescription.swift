@@ -3,20 +3,23 @@ import Foundation
 import HTTPTypes
 package import JSON
 package import OrderedCollections
-import SelfieAccounts
+import SelfieConfiguration
 import SelfieWeb
 
 /// The API's document, which answers are checked against.
 package enum APIDescription {
     /// The document of a service with the usual settings.
-    package static let document = OpenAPIDocument(
-        of: Routes.endpoints,
-        settings: WebSettings(
-            version: "0.0.0",
-            apiCredential: APICredential(name: "", password: ""),
-            secretKeyBase: ""
-        )
-    ).value
+    package static let document = OpenAPIDocument(of: Routes.endpoints, settings: settings).value
+
+    private static let settings: ServiceConfiguration = {
+        let objects = TestObjects.disk(URL(filePath: "/"))
+        let values = TestService.settings(databaseURL: "postgresql://localhost/selfie", objects: objects)
+        do {
+            return try ServiceConfiguration(from: ConfigurationSource(values: values))
+        } catch {
+            fatalError("\(error)")
+        }
+    }()
 
     /// What the document does not tell of an answer; nil when it tells all.
     static func problem(with answer: HTTPAnswer, of endpoint: Endpoint, isHead: Bool) -> String? {

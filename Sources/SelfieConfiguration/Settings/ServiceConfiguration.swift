@@ -3,7 +3,6 @@ package import Logging
 package import Postgres
 package import S3
 package import SelfieAccounts
-package import SelfieCore
 package import SelfiePhotos
 import SelfieRecords
 
@@ -151,25 +150,6 @@ extension ConfigurationSource {
             throw ConfigurationError(invalidSettings: reader.invalid)
         }
         return value
-    }
-}
-
-extension ServiceConfiguration {
-    /// The settings of the use cases.
-    package var useCases: UseCases.Settings {
-        UseCases.Settings(
-            accounts: AccountUseCases.Settings(
-                secretKeyBase: secretKeyBase,
-                tokenLifetimeHours: tokenLifetimeHours,
-                rememberedLifetimeDays: rememberedLifetimeDays,
-                needsPasswordForToken: !getsTokenWithoutPassword,
-                rateLimits: rateLimits
-            ),
-            auditRetentionDays: auditRetentionDays,
-            photoQuota: photoQuota,
-            uploadLimits: uploadLimits,
-            recordsQuotaBytes: recordsQuotaBytes
-        )
     }
 }
 

@@ -2,6 +2,7 @@ import HTTPConnection
 import HTTPTypes
 import Hummingbird
 import SelfieAccounts
+import SelfieConfiguration
 
 /// The endpoints of one feature, with their handlers.
 protocol EndpointGroup: Sendable {
@@ -11,13 +12,13 @@ protocol EndpointGroup: Sendable {
     /// Whether the settings open the group.
     ///
     /// A closed one does not exist for clients.
-    static func isOpen(_ settings: WebSettings) -> Bool
+    static func isOpen(_ settings: ServiceConfiguration) -> Bool
 
     init(_ parts: WebParts)
 }
 
 extension EndpointGroup {
-    static func isOpen(_ settings: WebSettings) -> Bool { true }
+    static func isOpen(_ settings: ServiceConfiguration) -> Bool { true }
 }
 
 /// An endpoint and its handler.

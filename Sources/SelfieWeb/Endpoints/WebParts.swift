@@ -3,6 +3,7 @@ package import FoundationEssentials
 package import Logging
 package import ObjectStore
 import SelfieAccounts
+package import SelfieConfiguration
 package import SelfieCore
 package import Traces
 
@@ -10,7 +11,7 @@ package import Traces
 ///
 /// It is a class, because each request would copy a value of this size.
 package final class WebParts: Sendable {
-    let settings: WebSettings
+    let settings: ServiceConfiguration
     /// The descriptions of all calls that are open.
     let endpoints: [Endpoint]
     let useCases: UseCases
@@ -43,7 +44,7 @@ package final class WebParts: Sendable {
     ///   - now: The time for tokens and URLs.
     ///   - logger: Logs a warning about requests that seem to come through an unknown proxy.
     package init(
-        settings: WebSettings,
+        settings: ServiceConfiguration,
         endpoints: [Endpoint],
         useCases: UseCases,
         objects: any ObjectStore,

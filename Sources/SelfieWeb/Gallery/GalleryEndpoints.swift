@@ -4,6 +4,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import SelfieAccounts
+import SelfieConfiguration
 import SelfieCore
 import SelfieRecords
 
@@ -136,7 +137,7 @@ struct GalleryEndpoints: EndpointGroup {
     private static let signedOut = "Signed out"
     private static let accountDeleted = "Account deleted"
 
-    static func isOpen(_ settings: WebSettings) -> Bool { settings.hasGallery }
+    static func isOpen(_ settings: ServiceConfiguration) -> Bool { settings.hasGallery }
 
     init(_ parts: WebParts) {
         self.parts = parts

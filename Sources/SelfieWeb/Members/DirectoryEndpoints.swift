@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import SelfieAccounts
+import SelfieConfiguration
 import SelfieCore
 
 /// The directory of all members.
@@ -60,7 +61,7 @@ struct DirectoryEndpoints: EndpointGroup {
     /// About what a member takes of a page while it is made, with the largest profile.
     private static let maxMemberBytes = 20 << 10
 
-    static func isOpen(_ settings: WebSettings) -> Bool { settings.hasDirectory }
+    static func isOpen(_ settings: ServiceConfiguration) -> Bool { settings.hasDirectory }
 
     init(_ parts: WebParts) { self.parts = parts }
 

@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import JSON
 import RecordSchema
+import SelfieConfiguration
 import SelfieCore
 import SelfieRecords
 
@@ -39,7 +40,7 @@ struct DocumentEndpoints: EndpointGroup {
         return page.response(to: request, headers: PagePolicy.headers())
     }
 
-    static func isOpen(_ settings: WebSettings) -> Bool { settings.hasPublicDocs }
+    static func isOpen(_ settings: ServiceConfiguration) -> Bool { settings.hasPublicDocs }
 
     init(_ parts: WebParts) {
         self.parts = parts

@@ -1,6 +1,7 @@
 import HTTPTypes
 package import JSON
 import OrderedCollections
+package import SelfieConfiguration
 
 /// The API's description for programs: OpenAPI 3.1, made from the endpoints' own descriptions.
 ///
@@ -12,7 +13,7 @@ package struct OpenAPIDocument: Sendable {
     /// - Parameters:
     ///   - endpoints: All that are to be described.
     ///   - settings: Those of the installation.
-    package init(of endpoints: [Endpoint], settings: WebSettings) {
+    package init(of endpoints: [Endpoint], settings: ServiceConfiguration) {
         var paths: JSONValue = [:]
         for endpoint in endpoints {
             let method = endpoint.method.rawValue.lowercased()
@@ -23,7 +24,7 @@ package struct OpenAPIDocument: Sendable {
             "openapi": "3.1.0",
             "info": [
                 "title": "Selfie",
-                "version": .string(settings.version),
+                "version": .string(SelfieVersion.current),
                 "summary": "A private photo back end for selfie apps.",
                 "description": .string(Self.introduction(settings)),
                 "license": ["name": "MIT", "identifier": "MIT"],
@@ -63,7 +64,7 @@ package struct OpenAPIDocument: Sendable {
 
     private static let originalPaths = AllowedMethods.original.sorted().map { "`\($0)`" }.joined(separator: ", ")
 
-    private static func introduction(_ settings: WebSettings) -> String {
+    private static func introduction(_ settings: ServiceConfiguration) -> String {
         """
         People sign up, sign in, and upload, list, open and delete photos.
 

@@ -2,11 +2,12 @@ import HTTPTypes
 import JSON
 import OrderedCollections
 import SelfieAccounts
+import SelfieConfiguration
 
 /// The description of a call, as OpenAPI has it.
 struct Operation {
     let endpoint: Endpoint
-    let settings: WebSettings
+    let settings: ServiceConfiguration
 
     var value: JSONValue {
         var members: OrderedDictionary<String, JSONValue> = [

@@ -1,11 +1,12 @@
 import JSON
 import OrderedCollections
+import SelfieConfiguration
 
 extension Endpoint.Parameter {
     /// The values that it may have, as JSON Schema.
     ///
     /// Source: "JSON Schema: A Media Type for Describing JSON Documents", draft 2020-12, which OpenAPI 3.1 takes over.
-    func schema(_ settings: WebSettings) -> JSONValue {
+    func schema(_ settings: ServiceConfiguration) -> JSONValue {
         switch kind {
         case .text(maxCharacters: nil), .signature: ["type": "string"]
         case .text(let max?) where mustNotBeBlank:
@@ -57,7 +58,7 @@ extension Endpoint.Parameter {
     /// The values that it may have in a JSON body.
     ///
     /// Numbers and booleans count as their text, and `null` and an empty array as missing.
-    func schemaInJSON(_ settings: WebSettings) -> JSONValue {
+    func schemaInJSON(_ settings: ServiceConfiguration) -> JSONValue {
         switch kind {
         case .text, .lines, .line, .email:
             let missing = isRequired ? [] : ["null", "array"]

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import SelfieConfiguration
 
 /// Files that every browser requests.
 struct PageEndpoints: EndpointGroup {

@@ -6,6 +6,7 @@ import Hummingbird
 import Logging
 import ObjectStore
 import SelfieAccounts
+import SelfieConfiguration
 import SelfieCore
 import SelfiePhotos
 import SelfieRecords
@@ -104,7 +105,7 @@ struct PhotoFileEndpoints: EndpointGroup {
             guard let described else { throw Self.missingObject(context) }
             photo = described
         }
-        if parts.settings.redirectsToBucket {
+        if parts.settings.photoDelivery == .redirect {
             let response = try await redirect(to: photo, isHead: isHead, at: date, secondsLeft: secondsLeft)
             if let response { return response }
         }

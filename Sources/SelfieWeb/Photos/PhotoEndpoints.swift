@@ -5,6 +5,7 @@ import Hummingbird
 import Logging
 import ObjectStore
 import SelfieAccounts
+import SelfieConfiguration
 import SelfieCore
 import SelfiePhotos
 

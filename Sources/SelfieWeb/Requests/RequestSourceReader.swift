@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import SelfieAccounts
+import SelfieConfiguration
 import Synchronization
 
 /// Finds where requests come from.
@@ -12,12 +13,12 @@ final class RequestSourceReader: Sendable {
     private let expectsNoProxy: Atomic<Bool>
 
     /// - Parameters:
-    ///   - trustedProxies: The number of trusted proxies that a request passes; nil when it is not set.
+    ///   - trustedProxies: How many proxies a request passes.
     ///   - logger: Logs a warning about requests that seem to come through an unknown proxy.
-    init(trustedProxies: Int?, logger: Logger) {
-        addresses = ClientAddressReader(trustedProxies: trustedProxies ?? 0)
+    init(trustedProxies: TrustedProxies, logger: Logger) {
+        addresses = ClientAddressReader(trustedProxies: trustedProxies.count)
         self.logger = logger
-        expectsNoProxy = Atomic(trustedProxies == nil)
+        expectsNoProxy = Atomic(trustedProxies.origin == .unset)
     }
 
     /// Where a request comes from.

@@ -2,6 +2,7 @@ import Encodings
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import SelfieConfiguration
 
 /// The answer of `/`: the original's text, or a page for people.
 struct WelcomeEndpoints: EndpointGroup {
@@ -27,7 +28,7 @@ struct WelcomeEndpoints: EndpointGroup {
     init(_ parts: WebParts) {
         page = StaticFile.all[parts.settings.hasGallery ? "gallery/gallery.html" : "shared/welcome.html"]
         // A redirect leads to the bucket, whose address only the store knows.
-        policy = PagePolicy.headers(imageSources: parts.settings.redirectsToBucket ? ["https:", "http:"] : [])
+        policy = PagePolicy.headers(imageSources: parts.settings.photoDelivery == .redirect ? ["https:", "http:"] : [])
     }
 
     @Sendable
