@@ -15,6 +15,8 @@ package struct AccountUseCases: Sendable {
     package let sessions: SessionStore
     package let members: MemberStore
     package let blocks: BlockStore
+    package let changeProfile: ChangeProfile
+    package let blockMember: BlockMember
     /// Counts what photos and records limit, too.
     package let limiter: RateLimiter
     package let passwordCheck: PasswordCheck
@@ -63,6 +65,8 @@ package struct AccountUseCases: Sendable {
             secret: secret,
             clock: clock
         )
+        changeProfile = ChangeProfile(members: members, limiter: limiter)
+        blockMember = BlockMember(blocks: blocks, limiter: limiter)
         passwordCheck = PasswordCheck(limiter: limiter, hasher: hasher, audit: audit)
         sessions = SessionStore(postgres: postgres, notifier: notifier)
         sessionUses = SessionUseRecorder(sessions: sessions, logger: logger)

@@ -6,7 +6,6 @@ package import SelfieAccounts
 package struct RecordUseCases: Sendable {
     package let schemas: SchemaCache
     package let manageRoles: ManageRoles
-    package let countRecordWrites: CountRecordWrites
     package let readRecords: ReadRecords
     package let writeRecords: WriteRecords
     package let followChanges: FollowChanges
@@ -27,7 +26,6 @@ package struct RecordUseCases: Sendable {
         notifier: ChangeNotifier,
         now: @escaping @Sendable () -> Date
     ) {
-        countRecordWrites = CountRecordWrites(limiter: accounts.limiter)
         schemas = SchemaCache(store: SchemaStore(postgres: postgres))
         manageRoles = ManageRoles(
             store: RoleStore(postgres: postgres),

@@ -14,6 +14,18 @@ package struct ClearTokens: Sendable {
         guard hasEnded else { throw SessionError.ended }
     }
 
+    /// Ends one session of the request's user.
+    ///
+    /// - Parameters:
+    ///   - id: The session's id.
+    ///   - userID: The user's id.
+    ///   - source: Where the request came from.
+    /// - Returns: Whether the user had it.
+    /// - Throws: `PostgresError`.
+    package func one(_ id: Int, ofUser userID: Int, from source: RequestSource) async throws -> Bool {
+        try await sessions.end(id: id, ofUser: userID, as: .sessionEnded, from: source)
+    }
+
     /// Ends all sessions of the request's user, and invalidates all issued URLs of photos.
     ///
     /// - Parameters:

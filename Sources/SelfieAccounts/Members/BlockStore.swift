@@ -4,11 +4,6 @@ package import Postgres
 package struct BlockStore: Sendable {
     let postgres: PostgresClient
 
-    /// - Parameter postgres: The database.
-    package init(postgres: PostgresClient) {
-        self.postgres = postgres
-    }
-
     /// The most members that a user may block.
     package static let maxCount = 1_000
 
@@ -30,12 +25,7 @@ package struct BlockStore: Sendable {
     /// Blocks a member.
     ///
     /// A second block changes nothing.
-    ///
-    /// - Parameters:
-    ///   - memberID: The member's id, as a client sent it.
-    ///   - userID: The id of the user who blocks.
-    /// - Throws: `BlockError`, `SessionError.ended` when the user's account is deleted, `PostgresError`.
-    package func block(_ memberID: String, by userID: Int) async throws {
+    func block(_ memberID: String, by userID: Int) async throws {
         guard MemberID.isPossible(memberID) else { throw BlockError.noSuchMember }
         try await postgres.withTransaction { connection in
             // Parallel calls of a user wait here for each other, so that they can't pass the limit together.
@@ -65,12 +55,7 @@ package struct BlockStore: Sendable {
     /// Ends the block of a member.
     ///
     /// Without a block, nothing changes.
-    ///
-    /// - Parameters:
-    ///   - memberID: The member's id, as a client sent it.
-    ///   - userID: The id of the user who blocks.
-    /// - Throws: `BlockError.noSuchMember`, `PostgresError`.
-    package func unblock(_ memberID: String, by userID: Int) async throws {
+    func unblock(_ memberID: String, by userID: Int) async throws {
         guard MemberID.isPossible(memberID) else { throw BlockError.noSuchMember }
         // A disabled account can't be blocked, but a block of it can be removed.
         let rows = try await postgres.withConnection { connection in

@@ -1,14 +1,9 @@
 import JSON
-package import Postgres
+import Postgres
 
 /// The columns of `users` that others see.
 package struct MemberStore: Sendable {
     let postgres: PostgresClient
-
-    /// - Parameter postgres: The database.
-    package init(postgres: PostgresClient) {
-        self.postgres = postgres
-    }
 
     /// A user's own profile.
     ///
@@ -38,13 +33,7 @@ package struct MemberStore: Sendable {
     /// Changes a user's profile.
     ///
     /// Of parallel changes none is lost: one waits for the other.
-    ///
-    /// - Parameters:
-    ///   - id: The user's id.
-    ///   - change: What to change.
-    /// - Returns: The changed profile.
-    /// - Throws: `InvalidInput`, `SessionError.ended` when the account is deleted, `PostgresError`.
-    package func change(profileOfUser id: Int, by change: ProfileChange) async throws -> Profile {
+    func change(profileOfUser id: Int, by change: ProfileChange) async throws -> Profile {
         try await postgres.withTransaction { connection in
             let rows = try await connection.query("SELECT profile FROM users WHERE id = \(id) FOR NO KEY UPDATE")
             guard let row = rows.first else { throw SessionError.ended }

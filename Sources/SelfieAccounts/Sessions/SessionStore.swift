@@ -151,20 +151,10 @@ package struct SessionStore: Sendable {
     /// The most sessions that are listed.
     static let maxList = 1_000
 
-    /// Ends one session of a user's.
+    /// Ends one session of a user's, and says whether there was one.
     ///
     /// Of parallel calls, one succeeds.
-    ///
-    /// - Parameters:
-    ///   - id: The session's id.
-    ///   - userID: The id of the user who must own it.
-    ///   - event: The event to note.
-    ///   - source: Where the request came from.
-    /// - Returns: Whether there was one.
-    /// - Throws: `PostgresError`.
-    @discardableResult
-    package func end(id: Int, ofUser userID: Int, as event: AuditEvent, from source: RequestSource) async throws -> Bool
-    {
+    func end(id: Int, ofUser userID: Int, as event: AuditEvent, from source: RequestSource) async throws -> Bool {
         let count = try await postgres.write(
             """
             WITH ended AS (DELETE FROM sessions WHERE id = \(id) AND user_id = \(userID) RETURNING user_id)

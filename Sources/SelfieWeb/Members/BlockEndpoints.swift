@@ -4,7 +4,6 @@ import Hummingbird
 import JSON
 import SelfieAccounts
 import SelfieCore
-import SelfieRecords
 
 /// The members that a user has blocked.
 struct BlockEndpoints: EndpointGroup {
@@ -80,32 +79,29 @@ struct BlockEndpoints: EndpointGroup {
 
     @Sendable
     private func handleBlock(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await parts.useCases.accounts.blocks.block(
-            try Self.memberID(context),
-            by: try await changer(request, context)
-        )
+        try await change(.block, request, context)
         return .message(Self.blocked)
     }
 
     @Sendable
     private func handleUnblock(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await parts.useCases.accounts.blocks.unblock(
-            try Self.memberID(context),
-            by: try await changer(request, context)
-        )
+        try await change(.unblock, request, context)
         return .message(Self.unblocked)
     }
 
-    /// The user who changes a block, once the change is counted.
-    private func changer(_ request: Request, _ context: SessionRequestContext) async throws -> Int {
-        let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
-        let source = parts.sources.source(of: request, context: context)
-        try await parts.useCases.records.countRecordWrites(by: session.userID, from: source)
-        return session.userID
-    }
-
-    private static func memberID(_ context: SessionRequestContext) throws(ServiceError) -> String {
-        guard let id = context.parameters.get(Endpoint.Parameter.memberID.name) else { throw .memberNotFound }
-        return id
+    private func change(
+        _ change: BlockMember.Change,
+        _ request: Request,
+        _ context: SessionRequestContext
+    ) async throws {
+        guard let id = context.parameters.get(Endpoint.Parameter.memberID.name) else {
+            throw ServiceError.memberNotFound
+        }
+        try await parts.useCases.accounts.blockMember(
+            change,
+            id,
+            by: context.session.alive(at: parts.now(), otherwise: .tokenExpired).userID,
+            from: parts.sources.source(of: request, context: context)
+        )
     }
 }

@@ -3,7 +3,6 @@ import Hummingbird
 import JSON
 import SelfieAccounts
 import SelfieCore
-import SelfieRecords
 
 /// A user's own profile.
 struct MemberEndpoints: EndpointGroup {
@@ -58,11 +57,10 @@ struct MemberEndpoints: EndpointGroup {
         let session = try context.session.alive(at: date, otherwise: .tokenExpired)
         let body = try await JSONBody.read(from: request, context: context, maxBytes: Self.maxBodyBytes)
         guard case .object(let change) = body else { throw ServiceError.jsonNotAnObject }
-        let source = parts.sources.source(of: request, context: context)
-        try await parts.useCases.records.countRecordWrites(by: session.userID, from: source)
-        let profile = try await parts.useCases.accounts.members.change(
-            profileOfUser: session.userID,
-            by: ProfileChange(change)
+        let profile = try await parts.useCases.accounts.changeProfile(
+            ProfileChange(change),
+            ofUser: session.userID,
+            from: parts.sources.source(of: request, context: context)
         )
         return response(profile, at: date, to: request, of: session)
     }

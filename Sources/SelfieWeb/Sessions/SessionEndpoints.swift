@@ -75,12 +75,8 @@ struct SessionEndpoints: EndpointGroup {
         guard let text = context.parameters.get(Endpoint.Parameter.sessionID.name), let id = Int(text),
             String(id) == text
         else { throw Self.notFound }
-        let hasEnded = try await parts.useCases.accounts.sessions.end(
-            id: id,
-            ofUser: own.userID,
-            as: .sessionEnded,
-            from: parts.sources.source(of: request, context: context)
-        )
+        let source = parts.sources.source(of: request, context: context)
+        let hasEnded = try await parts.useCases.accounts.clearTokens.one(id, ofUser: own.userID, from: source)
         guard hasEnded else { throw Self.notFound }
         return .message(Self.sessionEnded)
     }
