@@ -3,17 +3,17 @@ package import SelfieAccounts
 
 /// Lets a user upload a photo, unless there are too many uploads or photos.
 package struct AdmitUpload: Sendable {
-    let permits: Permits<Int>
+    let permits: Permits<Uploader>
     let photos: PhotoStore
     let quota: PhotoQuota
     let limiter: RateLimiter
 
     /// Acquires a permit for an upload, which may yet be refused for its session.
     ///
-    /// - Parameter uploader: The user's id, or another number for sessions that have ended.
+    /// - Parameter uploader: Who uploads.
     /// - Returns: The permit. Drop it when the upload has ended.
     /// - Throws: `TooBusy`.
-    package func permit(for uploader: Int) throws(TooBusy) -> Permit<Int> {
+    package func permit(for uploader: Uploader) throws(TooBusy) -> Permit<Uploader> {
         try permits.acquire(for: uploader)
     }
 
@@ -30,4 +30,12 @@ package struct AdmitUpload: Sendable {
         }
         try await limiter.count([.upload(userID: userID)], ofUser: userID, from: source)
     }
+}
+
+/// The holder of permits for uploads.
+///
+/// Expired sessions of a user are another holder. So an old token takes no permit from its owner.
+package enum Uploader: Hashable, Sendable {
+    case user(Int)
+    case expired(userID: Int)
 }

@@ -50,6 +50,7 @@ package enum Routes {
             token: TokenMiddleware(
                 findSession: parts.useCases.accounts.findSession,
                 sources: parts.sources,
+                now: parts.now,
                 sessionRequests: parts.permits.sessionRequests
             ),
             ownPage: GalleryMiddleware(origin: parts.origin)

@@ -62,7 +62,7 @@ struct AccountEndpoints: EndpointGroup {
             .accounts,
             .post,
             "/api/reset_password",
-            .token(handleResetPassword),
+            .tokenAfterParameters(handleResetPassword),
             "Change the password",
             details: "Ends all of the user's sessions and photo URLs, and starts a new session.",
             limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
@@ -78,7 +78,7 @@ struct AccountEndpoints: EndpointGroup {
             .accounts,
             .delete,
             "/api/account",
-            .token(handleDeleteAccount),
+            .tokenAfterParameters(handleDeleteAccount),
             "Delete the account",
             details: "Deletes the account with all its photos and records. This can't be undone.",
             limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
@@ -96,7 +96,7 @@ struct AccountEndpoints: EndpointGroup {
             .accounts,
             method,
             "/api/clear_token",
-            .token(handleClearToken),
+            .tokenAfterParameters(handleClearToken),
             summary,
             details: "Ends the token's session. With `all=true`, it ends all of the user's sessions and photo URLs.",
             changesState: true,
@@ -150,20 +150,33 @@ struct AccountEndpoints: EndpointGroup {
     }
 
     @Sendable
-    private func handleResetPassword(request: Request, context: SessionRequestContext) async throws -> Response {
-        let (user, issued) = try await requests.resetPassword(request, context, expired: Self.tokenExpiredForReset)
+    private func handleResetPassword(
+        request: Request,
+        context: ServiceRequestContext,
+        token: TokenSession
+    ) async throws -> Response {
+        let expired = Self.tokenExpiredForReset
+        let (user, issued) = try await requests.resetPassword(request, context, token, expired: expired)
         return Self.response(user: user, issued: issued)
     }
 
     @Sendable
-    private func handleClearToken(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await requests.signOut(request, context, expired: Self.tokenExpiredForClearing)
+    private func handleClearToken(
+        request: Request,
+        context: ServiceRequestContext,
+        token: TokenSession
+    ) async throws -> Response {
+        try await requests.signOut(request, context, token, expired: Self.tokenExpiredForClearing)
         return .message(Self.tokenCleared)
     }
 
     @Sendable
-    private func handleDeleteAccount(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await requests.deleteAccount(request, context)
+    private func handleDeleteAccount(
+        request: Request,
+        context: ServiceRequestContext,
+        token: TokenSession
+    ) async throws -> Response {
+        try await requests.deleteAccount(request, context, token)
         return .message(Self.accountDeleted)
     }
 

@@ -99,13 +99,14 @@ struct AccountRequests: Sendable {
     /// An expired token gets the refusal `expired`.
     func resetPassword(
         _ request: Request,
-        _ context: SessionRequestContext,
+        _ context: ServiceRequestContext,
+        _ token: TokenSession,
         expired: ServiceError
     ) async throws -> (user: User, issued: IssuedToken) {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let old = try password(.oldPassword, parameters, context.notes)
         let new = try password(.newPassword, parameters, context.notes)
-        let session = try context.session.alive(at: parts.now(), otherwise: expired)
+        let session = try token.alive(otherwise: expired)
         let changed = try await parts.useCases.accounts.resetPassword(
             session,
             old: old,
@@ -120,10 +121,15 @@ struct AccountRequests: Sendable {
     /// Ends the session, or all of the user's.
     ///
     /// An expired token gets the refusal `expired`.
-    func signOut(_ request: Request, _ context: SessionRequestContext, expired: ServiceError) async throws {
+    func signOut(
+        _ request: Request,
+        _ context: ServiceRequestContext,
+        _ token: TokenSession,
+        expired: ServiceError
+    ) async throws {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let isForAll = try parameters.flag(.all)
-        let session = try context.session.alive(at: parts.now(), otherwise: expired)
+        let session = try token.alive(otherwise: expired)
         let source = parts.sources.source(of: request, context: context)
         switch (request.method, isForAll) {
         case (.head, _): break
@@ -133,10 +139,10 @@ struct AccountRequests: Sendable {
     }
 
     /// Deletes the account with all its photos.
-    func deleteAccount(_ request: Request, _ context: SessionRequestContext) async throws {
+    func deleteAccount(_ request: Request, _ context: ServiceRequestContext, _ token: TokenSession) async throws {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let password = try password(.password, parameters, context.notes)
-        let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
+        let session = try token.alive(otherwise: .tokenExpired)
         let source = parts.sources.source(of: request, context: context)
         guard try await parts.useCases.deleteAccount(session, password: password, from: source) else {
             throw Self.wrongPassword

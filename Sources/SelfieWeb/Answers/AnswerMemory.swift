@@ -36,21 +36,19 @@ final class AnswerMemory: Sendable {
     /// - Parameters:
     ///   - maxBytes: How much it may take.
     ///   - budget: What all answers share.
-    ///   - session: Whose user gets the answer.
-    ///   - context: The request's connection.
+    ///   - context: The request's session and connection.
     ///   - tellsOfChange: Whether it describes what the request has changed. Such an answer is sent in any case.
     /// - Throws: `TooBusy`.
     init(
         _ maxBytes: Int,
         of budget: Budget,
-        for session: Session,
-        _ context: SessionRequestContext,
+        for context: SessionRequestContext,
         tellsOfChange: Bool = false
     ) throws(TooBusy) {
         self.budget = budget
-        userID = session.userID
-        ofUser = budget.users.none(for: session.userID)
-        ofSession = budget.sessions.none(for: session.id)
+        userID = context.session.userID
+        ofUser = budget.users.none(for: userID)
+        ofSession = budget.sessions.none(for: context.session.id)
         channel = context.channel
         self.tellsOfChange = tellsOfChange
         try resize(to: maxBytes)

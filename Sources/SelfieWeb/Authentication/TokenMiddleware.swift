@@ -1,13 +1,15 @@
 import Budgets
+import FoundationEssentials
 import Hummingbird
 import SelfieAccounts
 
 /// Finds the session of a request's token, and refuses an unknown token.
 ///
-/// An expired one reaches its endpoint, which refuses it after its parameters, with its own text.
+/// An expired one is refused before its handler, or by a handler that checks its parameters first.
 struct TokenMiddleware: ServiceMiddleware {
     let findSession: FindSession
     let sources: RequestSourceReader
+    let now: @Sendable () -> Date
     /// The requests of each session that are being answered.
     let sessionRequests: Permits<Int>
 
@@ -22,7 +24,7 @@ struct TokenMiddleware: ServiceMiddleware {
         context.notes.note(userID: session.userID)
         let permit = try sessionRequests.acquire(for: session.id)
         defer { withExtendedLifetime(permit) {} }
-        authenticated.session = TokenSession(session)
+        authenticated.session = TokenSession(session, now: now)
         return try await next(request, authenticated)
     }
 }

@@ -10,51 +10,34 @@ import SelfieRecords
 
 /// Changes: as a page, at once or after a wait, and as a stream of events.
 struct ChangeEndpoints: EndpointGroup {
-    private let follow: FollowChanges
-    private let streams: Permits<Int>
-    private let answers: AnswerMemory.Budget
-    private let writers: ChangeWriters
-    private let metrics: ChangeMetrics
-    private let now: @Sendable () -> Date
+    private let parts: WebParts
 
-    static let endpoints: [HandledEndpoint<Self>] = [
-        HandledEndpoint(
-            "listChanges",
-            .changes,
-            .get,
-            "/api/changes",
-            .token(handleChanges),
-            "Follow changes",
-            details: """
-                Without `since`, it starts with everything the user can see. `cursor` is the `since` of the next call. With \
-                `Accept: text/event-stream`, the answer is a stream of server-sent events: `change`, `synced`, `cursor`, \
-                `reset` and `end`.
-                """,
-            dependsOn: headers,
-            takes: parameters,
-            answers: answers,
-            refuses: refusals
-        )
-    ]
+    static let endpoints = [list]
 
-    /// The call's parameters and answers, by token or by cookie.
-    static let headers: [Endpoint.Header] = [.lastEventID, .acceptEvents]
-    static let parameters: [Endpoint.Parameter] = [.since, .changedCollections, .changeLimit, .wait]
-    static let answers: [Endpoint.Answer] = [.ok("The changes.", ChangeJSONSchema.page)]
-    static let refusals = [.tokenExpired, .collectionNotFound] + ChangeReset.allCases.map { ServiceError($0) }
+    static let list = HandledEndpoint<Self>(
+        "listChanges",
+        .changes,
+        .get,
+        "/api/changes",
+        .token(handleChanges),
+        "Follow changes",
+        details: """
+            Without `since`, it starts with everything the user can see. `cursor` is the `since` of the next call. With \
+            `Accept: text/event-stream`, the answer is a stream of server-sent events: `change`, `synced`, `cursor`, \
+            `reset` and `end`.
+            """,
+        dependsOn: [.lastEventID, .acceptEvents],
+        takes: [.since, .changedCollections, .changeLimit, .wait],
+        answers: [.ok("The changes.", ChangeJSONSchema.page)],
+        refuses: [.collectionNotFound] + ChangeReset.allCases.map { ServiceError($0) }
+    )
 
-    init(_ parts: WebParts) {
-        follow = parts.useCases.records.followChanges
-        streams = parts.permits.streams
-        answers = parts.answers
-        writers = ChangeWriters(photoURLs: parts.photoURLs, origin: parts.origin, now: parts.now)
-        metrics = parts.changeMetrics
-        now = parts.now
-    }
+    init(_ parts: WebParts) { self.parts = parts }
+
+    private var follow: FollowChanges { parts.useCases.records.followChanges }
 
     @Sendable
     func handleChanges(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let parameters = try RequestParameters.readQuery(of: request, context: context)
         let isStream = EventStream.isWanted(by: request.headers)
         let start = try Self.start(isStream ? request.headers : [:], parameters)
@@ -64,26 +47,26 @@ struct ChangeEndpoints: EndpointGroup {
             maxBytes: isStream ? ChangeQuery.maxBatchBytes : ChangeQuery.maxPageBytes
         )
         let seconds = try parameters.integer(.wait) ?? 0
-        try await follow.requireCollections(of: query, by: session.userID)
+        try await follow.requireCollections(of: query, by: context.session.userID)
         guard isStream else {
             // A waiting call reserves memory when there are changes, as much as these may need.
             func reserve(_ count: Int) throws(TooBusy) -> AnswerMemory {
-                try AnswerMemory(RecordBodies.pageBytes(count), of: answers, for: session, context)
+                try AnswerMemory(RecordBodies.pageBytes(count), of: parts.answers, for: context)
             }
             let early = seconds > 0 ? nil : try reserve(query.limit)
-            let batch = try await batch(query, start, session, seconds)
+            let batch = try await batch(query, start, context.session, seconds)
             let memory = try early ?? reserve(batch.changes.count)
-            metrics.delivered(batch.changes.count)
-            return try response(with: batch, to: request, of: session, within: memory)
+            parts.changeMetrics.delivered(batch.changes.count)
+            return try response(with: batch, to: request, of: context.session, within: memory)
         }
         let stream = EventStream(
             query: query,
             start: start,
-            session: session,
+            session: context.session,
             follow: follow,
-            writer: writers.writer(for: request, of: session),
-            metrics: metrics,
-            permit: try streams.acquire(for: session.userID)
+            writer: ChangeWriter(parts, for: request, of: context.session),
+            metrics: parts.changeMetrics,
+            permit: try parts.permits.streams.acquire(for: context.session.userID)
         )
         return stream.response(context: context)
     }
@@ -95,11 +78,11 @@ struct ChangeEndpoints: EndpointGroup {
         _ seconds: Int
     ) async throws -> ChangeBatch {
         do {
-            let permit = seconds > 0 ? try streams.acquire(for: session.userID) : nil
+            let permit = seconds > 0 ? try parts.permits.streams.acquire(for: session.userID) : nil
             defer { withExtendedLifetime(permit) {} }
             return try await follow.page(query, from: start, by: session, waiting: seconds)
         } catch let reset as ChangeReset {
-            metrics.reset(reset)
+            parts.changeMetrics.reset(reset)
             throw reset
         }
     }
@@ -110,7 +93,7 @@ struct ChangeEndpoints: EndpointGroup {
         of session: Session,
         within memory: AnswerMemory
     ) throws(TooBusy) -> Response {
-        let writer = writers.writer(for: request, of: session)
+        let writer = ChangeWriter(parts, for: request, of: session)
         return try Response.json(within: memory) { json in
             json.nested("changes") { $0.array(batch.changes) { writer.write($1, to: &$0) } }
             json.member("cursor", batch.end.text)

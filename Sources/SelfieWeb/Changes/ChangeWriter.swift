@@ -10,6 +10,13 @@ struct ChangeWriter: Sendable {
     let urls: @Sendable (_ series: Int) -> PhotoURLDay
     let reader: PhotoReader
 
+    /// The writer for the client of a request: URLs have the origin that it asked, and end a day or two from now on.
+    init(_ parts: WebParts, for request: Request, of session: Session) {
+        let (signer, now, origin) = (parts.photoURLs, parts.now, parts.origin.origin(of: request.head))
+        urls = { signer.day(of: now(), origin: origin, series: $0) }
+        reader = session.photoReader
+    }
+
     /// Writes a change.
     func write(_ change: Change, to json: inout JSONWriter) {
         json.object { json in
@@ -26,21 +33,5 @@ struct ChangeWriter: Sendable {
             case nil: break
             }
         }
-    }
-}
-
-/// Makes the writers of requests.
-struct ChangeWriters: Sendable {
-    let photoURLs: PhotoURLSigner
-    let origin: PublicOrigin
-    let now: @Sendable () -> Date
-
-    /// The writer for the client of a request: URLs have the origin that it asked, and end a day or two from now on.
-    func writer(for request: Request, of session: Session) -> ChangeWriter {
-        let origin = origin.origin(of: request.head)
-        return ChangeWriter(
-            urls: { [photoURLs, now] series in photoURLs.day(of: now(), origin: origin, series: series) },
-            reader: session.photoReader
-        )
     }
 }

@@ -27,22 +27,36 @@ extension EndpointGroup {
 struct HandledEndpoint<Group: EndpointGroup>: Sendable {
     typealias Handler = @Sendable (Group) -> @Sendable (Request, ServiceRequestContext) async throws -> Response
     typealias SessionHandler = @Sendable (Group) -> @Sendable (Request, SessionRequestContext) async throws -> Response
+    typealias TokenHandler =
+        @Sendable (Group) -> @Sendable (Request, ServiceRequestContext, TokenSession) async throws -> Response
 
     /// The authentication, and the handler.
     enum Access: Sendable {
         case `public`(Handler)
         case basic(Handler)
         case token(SessionHandler)
+        /// The handler refuses an expired token, after invalid parameters and with its own text.
+        case tokenAfterParameters(TokenHandler)
         case ownPage(Handler)
         case cookie(SessionHandler)
+        /// The same as `tokenAfterParameters` with the gallery's cookie.
+        case cookieAfterParameters(TokenHandler)
 
         fileprivate var authentication: Endpoint.Authentication {
             switch self {
             case .public: .public
             case .basic: .basic
-            case .token: .token
+            case .token, .tokenAfterParameters: .token
             case .ownPage: .ownPage
-            case .cookie: .cookie
+            case .cookie, .cookieAfterParameters: .cookie
+            }
+        }
+
+        /// The refusals of the access itself, beside those that all calls with this authentication share.
+        fileprivate var refusals: [ServiceError] {
+            switch self {
+            case .token, .cookie: [.tokenExpired]
+            case .public, .basic, .tokenAfterParameters, .ownPage, .cookieAfterParameters: []
             }
         }
     }
@@ -81,7 +95,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
             parameters: parameters,
             body: body,
             answers: answers,
-            refusals: refusals
+            refusals: access.refusals + refusals
         )
     }
 
@@ -115,9 +129,9 @@ extension EndpointGroup {
             switch endpoint.access {
             case .public: break
             case .basic: routes.add(middleware: guards.basic)
-            case .token: routes.add(middleware: guards.token)
+            case .token, .tokenAfterParameters: routes.add(middleware: guards.token)
             case .ownPage: routes.add(middleware: guards.ownPage)
-            case .cookie: routes.add(middleware: guards.ownPage).add(middleware: guards.token)
+            case .cookie, .cookieAfterParameters: routes.add(middleware: guards.ownPage).add(middleware: guards.token)
             }
             switch endpoint.access {
             case .public(let handler), .basic(let handler), .ownPage(let handler):
@@ -125,6 +139,13 @@ extension EndpointGroup {
             case .token(let handler), .cookie(let handler):
                 routes.group(context: SessionRequestContext.self)
                     .on(path, method: method, use: endpoint.described(handler(self)))
+            case .tokenAfterParameters(let handler), .cookieAfterParameters(let handler):
+                let handle = handler(self)
+                let use = endpoint.described { (request, context: ServiceRequestContext) in
+                    guard let session = context.session else { throw SessionError.ended }
+                    return try await handle(request, context, session)
+                }
+                routes.on(path, method: method, use: use)
             }
         }
     }

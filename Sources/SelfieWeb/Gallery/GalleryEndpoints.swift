@@ -50,15 +50,14 @@ struct GalleryEndpoints: EndpointGroup {
             "/gallery/account",
             .cookie(handleAccount),
             "Read the account that is signed in",
-            answers: [.ok("The account.", .object(Member.user))],
-            refuses: [.tokenExpired]
+            answers: [.ok("The account.", .object(Member.user))]
         ),
         HandledEndpoint(
             "gallerySignOut",
             .gallery,
             .post,
             "/gallery/signout",
-            .cookie(handleSignOut),
+            .cookieAfterParameters(handleSignOut),
             "Sign out",
             takes: [.all],
             answers: [.message(signedOut, headers: [.setCookie, .clearSiteData])],
@@ -69,7 +68,7 @@ struct GalleryEndpoints: EndpointGroup {
             .gallery,
             .post,
             "/gallery/password",
-            .cookie(handlePassword),
+            .cookieAfterParameters(handlePassword),
             "Change the password",
             details: "Ends all other sessions and all photo URLs.",
             limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
@@ -82,7 +81,7 @@ struct GalleryEndpoints: EndpointGroup {
             .gallery,
             .delete,
             "/gallery/account",
-            .cookie(handleLeave),
+            .cookieAfterParameters(handleLeave),
             "Delete the account",
             limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
             takes: [.typedPassword],
@@ -98,26 +97,20 @@ struct GalleryEndpoints: EndpointGroup {
         HandledEndpoint(
             "galleryUpload",
             "/gallery/photos",
-            .cookie { $0.photos.handleUpload },
+            .cookieAfterParameters { $0.photos.handleUpload },
             like: PhotoEndpoints.upload
         ),
         HandledEndpoint(
             "galleryDeletePhoto",
             "/gallery/photos",
-            .cookie { $0.photos.handleDelete },
+            .cookieAfterParameters { $0.photos.handleDelete },
             like: PhotoEndpoints.deletion
         ),
         HandledEndpoint(
             "galleryChanges",
-            .gallery,
-            .get,
             "/gallery/changes",
-            .cookie { group in group.changes.handleChanges },
-            "Follow changes",
-            dependsOn: ChangeEndpoints.headers,
-            takes: ChangeEndpoints.parameters,
-            answers: ChangeEndpoints.answers,
-            refuses: ChangeEndpoints.refusals
+            .cookie { $0.changes.handleChanges },
+            like: ChangeEndpoints.list
         ),
         HandledEndpoint(
             "gallerySessions",
@@ -161,28 +154,39 @@ struct GalleryEndpoints: EndpointGroup {
 
     @Sendable
     private func handleAccount(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
-        guard let user = try await parts.useCases.accounts.users.find(id: session.userID) else {
+        guard let user = try await parts.useCases.accounts.users.find(id: context.session.userID) else {
             throw SessionError.ended
         }
         return Self.response(of: user)
     }
 
     @Sendable
-    private func handleSignOut(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await accounts.signOut(request, context, expired: .tokenExpired)
+    private func handleSignOut(
+        request: Request,
+        context: ServiceRequestContext,
+        token: TokenSession
+    ) async throws -> Response {
+        try await accounts.signOut(request, context, token, expired: .tokenExpired)
         return .message(Self.signedOut).setting(cookie(of: request).removal).clearingSiteData()
     }
 
     @Sendable
-    private func handlePassword(request: Request, context: SessionRequestContext) async throws -> Response {
-        let (user, issued) = try await accounts.resetPassword(request, context, expired: .tokenExpired)
+    private func handlePassword(
+        request: Request,
+        context: ServiceRequestContext,
+        token: TokenSession
+    ) async throws -> Response {
+        let (user, issued) = try await accounts.resetPassword(request, context, token, expired: .tokenExpired)
         return Self.response(of: user).setting(cookie(of: request).setting(issued, at: parts.now()))
     }
 
     @Sendable
-    private func handleLeave(request: Request, context: SessionRequestContext) async throws -> Response {
-        try await accounts.deleteAccount(request, context)
+    private func handleLeave(
+        request: Request,
+        context: ServiceRequestContext,
+        token: TokenSession
+    ) async throws -> Response {
+        try await accounts.deleteAccount(request, context, token)
         return .message(Self.accountDeleted).setting(cookie(of: request).removal).clearingSiteData()
     }
 

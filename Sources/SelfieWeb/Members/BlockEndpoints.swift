@@ -17,8 +17,7 @@ struct BlockEndpoints: EndpointGroup {
             "/api/blocks",
             .token(handleList),
             "List the members you have blocked",
-            answers: [.ok("The members' ids.", list)],
-            refuses: [.tokenExpired]
+            answers: [.ok("The members' ids.", list)]
         ),
         HandledEndpoint(
             "blockMember",
@@ -34,7 +33,7 @@ struct BlockEndpoints: EndpointGroup {
             limitedBy: [.recordWritesPerUser],
             takes: [.memberID],
             answers: [.message(blocked)],
-            refuses: [.tokenExpired, .memberNotFound, .memberIsOneself, .tooManyBlocks]
+            refuses: [.memberNotFound, .memberIsOneself, .tooManyBlocks]
         ),
         HandledEndpoint(
             "unblockMember",
@@ -47,7 +46,7 @@ struct BlockEndpoints: EndpointGroup {
             limitedBy: [.recordWritesPerUser],
             takes: [.memberID],
             answers: [.message(unblocked)],
-            refuses: [.tokenExpired, .memberNotFound]
+            refuses: [.memberNotFound]
         ),
     ]
 
@@ -69,9 +68,8 @@ struct BlockEndpoints: EndpointGroup {
 
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
-        let memory = try AnswerMemory(Self.maxListBytes, of: parts.answers, for: session, context)
-        let members = try await parts.useCases.accounts.blocks.members(blockedBy: session.userID)
+        let memory = try AnswerMemory(Self.maxListBytes, of: parts.answers, for: context)
+        let members = try await parts.useCases.accounts.blocks.members(blockedBy: context.session.userID)
         var json = JSONWriter()
         json.write(["blocks": JSONValue(members)])
         return try Response(json, within: memory).revalidated()
@@ -100,7 +98,7 @@ struct BlockEndpoints: EndpointGroup {
         try await parts.useCases.accounts.blockMember(
             change,
             id,
-            by: context.session.alive(at: parts.now(), otherwise: .tokenExpired).userID,
+            by: context.session.userID,
             from: parts.sources.source(of: request, context: context)
         )
     }

@@ -23,8 +23,7 @@ struct DirectoryEndpoints: EndpointGroup {
                 by what matched. The call exists only with `DIRECTORY=members`.
                 """,
             takes: [.beginning, .afterMember, .memberLimit],
-            answers: [.ok("A page of members.", page)],
-            refuses: [.tokenExpired]
+            answers: [.ok("A page of members.", page)]
         ),
         HandledEndpoint(
             "getMember",
@@ -36,7 +35,7 @@ struct DirectoryEndpoints: EndpointGroup {
             details: "The call exists only with `DIRECTORY=members`.",
             takes: [.memberID],
             answers: [.ok("The member.", .object(Member.member))],
-            refuses: [.tokenExpired, .memberNotFound]
+            refuses: [.memberNotFound]
         ),
     ]
 
@@ -67,11 +66,9 @@ struct DirectoryEndpoints: EndpointGroup {
 
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let date = parts.now()
-        let session = try context.session.alive(at: date, otherwise: .tokenExpired)
         let parameters = try RequestParameters.readQuery(of: request, context: context)
         let limit = try parameters.integer(.memberLimit) ?? DirectorySelection.usualLimit
-        let memory = try AnswerMemory(limit * Self.maxMemberBytes, of: parts.answers, for: session, context)
+        let memory = try AnswerMemory(limit * Self.maxMemberBytes, of: parts.answers, for: context)
         let page = try await parts.useCases.accounts.members.page(
             DirectorySelection(
                 beginning: try parameters.text(.beginning),
@@ -79,7 +76,7 @@ struct DirectoryEndpoints: EndpointGroup {
                 limit: limit
             )
         )
-        let writer = MemberWriter(parts, at: date, for: request.head, of: session)
+        let writer = MemberWriter(parts, for: request, context)
         return try Response.json(within: memory) { json in
             json.nested("members") { json in
                 json.array(page.members) { writer.write($1, to: &$0) }
@@ -90,13 +87,11 @@ struct DirectoryEndpoints: EndpointGroup {
 
     @Sendable
     private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
-        let date = parts.now()
-        let session = try context.session.alive(at: date, otherwise: .tokenExpired)
         guard let id = context.parameters.get(Endpoint.Parameter.memberID.name),
             let member = try await parts.useCases.accounts.members.member(id)
         else { throw ServiceError.memberNotFound }
         var json = JSONWriter()
-        MemberWriter(parts, at: date, for: request.head, of: session).write(member, to: &json)
+        MemberWriter(parts, for: request, context).write(member, to: &json)
         return Response(json).revalidated()
     }
 }

@@ -16,8 +16,7 @@ struct MemberEndpoints: EndpointGroup {
             "/api/me",
             .token(handleGet),
             "Read your profile",
-            answers: [.ok("The profile.", .object(Member.profile))],
-            refuses: [.tokenExpired]
+            answers: [.ok("The profile.", .object(Member.profile))]
         ),
         HandledEndpoint(
             "changeProfile",
@@ -32,8 +31,7 @@ struct MemberEndpoints: EndpointGroup {
                 """,
             limitedBy: [.recordWritesPerUser],
             sends: .profileChange,
-            answers: [.ok("The changed profile.", .object(Member.profile))],
-            refuses: [.tokenExpired]
+            answers: [.ok("The changed profile.", .object(Member.profile))]
         ),
     ]
 
@@ -43,34 +41,31 @@ struct MemberEndpoints: EndpointGroup {
 
     @Sendable
     private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
-        let date = parts.now()
-        let session = try context.session.alive(at: date, otherwise: .tokenExpired)
-        guard let profile = try await parts.useCases.accounts.members.profile(ofUser: session.userID) else {
+        let userID = context.session.userID
+        guard let profile = try await parts.useCases.accounts.members.profile(ofUser: userID) else {
             throw SessionError.ended
         }
-        return response(profile, at: date, to: request, of: session)
+        return response(profile, to: request, context)
     }
 
     @Sendable
     private func handleChange(request: Request, context: SessionRequestContext) async throws -> Response {
-        let date = parts.now()
-        let session = try context.session.alive(at: date, otherwise: .tokenExpired)
         let body = try await JSONBody.read(from: request, context: context, maxBytes: Self.maxBodyBytes)
         guard case .object(let change) = body else { throw ServiceError.jsonNotAnObject }
         let profile = try await parts.useCases.accounts.changeProfile(
             ProfileChange(change),
-            ofUser: session.userID,
+            ofUser: context.session.userID,
             from: parts.sources.source(of: request, context: context)
         )
-        return response(profile, at: date, to: request, of: session)
+        return response(profile, to: request, context)
     }
 
     /// The free fields as they are stored, with as much again for escapes, white space and the rest.
     static let maxBodyBytes = 32 * 1024
 
-    private func response(_ profile: Profile, at date: Date, to request: Request, of session: Session) -> Response {
+    private func response(_ profile: Profile, to request: Request, _ context: SessionRequestContext) -> Response {
         var json = JSONWriter()
-        MemberWriter(parts, at: date, for: request.head, of: session).write(profile, to: &json)
+        MemberWriter(parts, for: request, context).write(profile, to: &json)
         return Response(json).revalidated()
     }
 }

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import HTTPTypes
+import Hummingbird
 import JSON
 import SelfieAccounts
 import SelfieRecords
@@ -14,11 +14,11 @@ struct MemberWriter {
     /// The reader of the URLs.
     let reader: PhotoReader
 
-    init(_ parts: WebParts, at date: Date, for request: HTTPRequest, of session: Session) {
+    init(_ parts: WebParts, for request: Request, _ context: SessionRequestContext) {
         signer = parts.photoURLs
-        self.date = date
-        reader = session.photoReader
-        origin = parts.origin.origin(of: request)
+        date = parts.now()
+        reader = context.session.photoReader
+        origin = parts.origin.origin(of: request.head)
     }
 
     /// Writes a member as others see it.

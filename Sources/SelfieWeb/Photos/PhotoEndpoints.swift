@@ -20,7 +20,7 @@ struct PhotoEndpoints: EndpointGroup {
         .photos,
         .post,
         "/api/upload_photo",
-        .token(handleUpload),
+        .tokenAfterParameters(handleUpload),
         "Upload a photo",
         details: """
             Either the whole photo is stored, or nothing. After an answer of 200, it is safe. With `listed=false`, it is not in \
@@ -29,9 +29,7 @@ struct PhotoEndpoints: EndpointGroup {
         limitedBy: [.uploadsPerUser],
         takes: [.title, .image, .fileName, .listed],
         answers: [.ok("The photo.", .object(Member.photo))],
-        refuses: [
-            tokenExpiredForUpload, .unknownPhotoFormat, .noRoomForPhotos,
-        ]
+        refuses: [tokenExpiredForUpload, .unknownPhotoFormat, .noRoomForPhotos]
     )
 
     static let list = HandledEndpoint<Self>(
@@ -45,8 +43,7 @@ struct PhotoEndpoints: EndpointGroup {
             "The user's photos, the oldest first. Send the `ETag` as `If-None-Match`: an unchanged list gets 304.",
         dependsOn: [.ifNoneMatch],
         takes: [.limit, .after, .order],
-        answers: [.ok("The photos.", .array(Member.photo), headers: [.entityTag, .nextPage]), .notModified],
-        refuses: [.tokenExpired]
+        answers: [.ok("The photos.", .array(Member.photo), headers: [.entityTag, .nextPage]), .notModified]
     )
 
     static let deletion = HandledEndpoint<Self>(
@@ -54,7 +51,7 @@ struct PhotoEndpoints: EndpointGroup {
         .photos,
         .delete,
         "/api/delete_photo",
-        .token(handleDelete),
+        .tokenAfterParameters(handleDelete),
         "Delete a photo",
         details: "The photo's URL stops working at once.",
         takes: [.photoID],
@@ -75,7 +72,11 @@ struct PhotoEndpoints: EndpointGroup {
     init(_ parts: WebParts) { self.parts = parts }
 
     @Sendable
-    func handleUpload(request: Request, context: SessionRequestContext) async throws -> Response {
+    func handleUpload(
+        request: Request,
+        context: ServiceRequestContext,
+        token: TokenSession
+    ) async throws -> Response {
         guard MediaType(request.head) == .multipart else {
             // The other kinds of body can't hold a file.
             throw try RequestParameters.readQuery(of: request, context: context)
@@ -83,9 +84,9 @@ struct PhotoEndpoints: EndpointGroup {
         }
         let maxBytes = parts.settings.maxUploadBytes
         // The permit is held until the photo is stored. The body of an expired session is read and dropped.
-        let permit = try parts.useCases.photos.admitUpload.permit(for: context.session.uploader(at: parts.now()))
+        let permit = try parts.useCases.photos.admitUpload.permit(for: token.uploader)
         defer { withExtendedLifetime(permit) {} }
-        let admitted = context.session.ifAlive(at: parts.now())
+        let admitted = token.ifAlive
         if let admitted {
             try await parts.useCases.photos.admitUpload(
                 userID: admitted.userID,
@@ -97,8 +98,7 @@ struct PhotoEndpoints: EndpointGroup {
             request: request,
             context: context,
             maxFileBytes: maxBytes,
-            spool: { Spool(parts.permits.uploads, userID: admitted?.userID ?? 0) },
-            keepsFile: admitted != nil
+            spool: admitted.map { session in { Spool(parts.permits.uploads, userID: session.userID) } }
         )
         let query = try FormParameters.parse(Array((request.uri.query ?? "").utf8))
         let parameters = RequestParameters(query: query, body: form.fields, names: context.parameterNames)
@@ -107,11 +107,12 @@ struct PhotoEndpoints: EndpointGroup {
         }
         let title = try parameters.require(.title)
         let isListed = try parameters.flag(.listed, otherwise: true)
-        let session = try context.session.alive(at: parts.now(), otherwise: Self.tokenExpiredForUpload)
+        guard let object = image.object else { throw Self.tokenExpiredForUpload }
+        let session = try token.alive(otherwise: Self.tokenExpiredForUpload)
         let new = try await NewPhoto(
             title: title,
             fileName: image.fileName,
-            object: image.object,
+            object: object,
             userID: session.userID,
             isListed: isListed
         )
@@ -123,8 +124,7 @@ struct PhotoEndpoints: EndpointGroup {
 
     @Sendable
     func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let date = parts.now()
-        let session = try context.session.alive(at: date, otherwise: .tokenExpired)
+        let (date, session) = (parts.now(), context.session)
         let selection = try await PhotoSelection(request, context: context)
         let origin = parts.origin.origin(of: request.head)
         func makeURLs(for library: PhotoLibrary) -> PhotoURLDay {
@@ -165,10 +165,14 @@ struct PhotoEndpoints: EndpointGroup {
     }
 
     @Sendable
-    func handleDelete(request: Request, context: SessionRequestContext) async throws -> Response {
+    func handleDelete(
+        request: Request,
+        context: ServiceRequestContext,
+        token: TokenSession
+    ) async throws -> Response {
         let parameters = try await RequestParameters.read(from: request, context: context)
         let randomID = try parameters.require(.photoID)
-        let session = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
+        let session = try token.alive(otherwise: .tokenExpired)
         let isDeleted = try await parts.useCases.photos.deletePhoto(
             randomID,
             ofUser: session.userID,

@@ -7,7 +7,8 @@ struct UploadForm {
     /// The file part `image`.
     struct Image {
         let fileName: String
-        let object: SpooledObject
+        /// Nil when the bytes were dropped.
+        let object: SpooledObject?
     }
 
     private(set) var fields: [String: String]
@@ -38,15 +39,13 @@ struct UploadForm {
     ///   - request: The request. Its body is consumed.
     ///   - context: Its connection.
     ///   - maxFileBytes: The largest photo.
-    ///   - makeSpool: Makes a spool for the photo's bytes.
-    ///   - keepsFile: Whether the photo's bytes are wanted; otherwise they are counted and dropped.
+    ///   - makeSpool: Makes a spool for the photo's bytes. With nil, they are counted and dropped.
     /// - Throws: `ServiceError`, `MultipartError`, `PosixFileError`, `TooBusy`, or what the connection throws.
     init(
         request: Request,
         context: some ConnectionContext,
         maxFileBytes: Int,
-        spool makeSpool: () -> Spool,
-        keepsFile: Bool
+        spool makeSpool: (() -> Spool)?
     ) async throws {
         let tooLarge = ServiceError.bodyTooLarge(maxBytes: maxFileBytes)
         let maxBytes = maxFileBytes + Self.maxOverheadBytes
@@ -65,7 +64,7 @@ struct UploadForm {
         var form = MultipartForm()
         var isImage = false
         var fileName: String?
-        var spool = makeSpool()
+        var spool = makeSpool?()
         var image: Image?
         do {
             for try await event in parts {
@@ -80,12 +79,12 @@ struct UploadForm {
                     // The last part of the name counts, a file or a text.
                     image = nil
                     fileName = part.filename
-                case .partBytes(let chunk) where fileName != nil && keepsFile:
-                    try await spool.append(chunk)
+                case .partBytes(let chunk) where fileName != nil:
+                    try await spool?.append(chunk)
                 case .partEnd:
                     guard let name = fileName else { continue }
-                    image = Image(fileName: name, object: try await spool.finish())
-                    spool = makeSpool()
+                    image = Image(fileName: name, object: try await spool.take()?.finish())
+                    spool = makeSpool?()
                     fileName = nil
                 case .partBytes: continue
                 }

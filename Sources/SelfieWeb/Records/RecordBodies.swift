@@ -6,6 +6,7 @@ import JSON
 import NIOCore
 import OrderedCollections
 import RecordSchema
+import SelfieAccounts
 import SelfieRecords
 
 /// Reads what clients want to do with records.
@@ -72,19 +73,17 @@ struct RecordBodies: Sendable {
     /// - Parameters:
     ///   - request: The request. Its body is consumed.
     ///   - context: Its context.
-    ///   - userID: The author.
     ///   - takesMany: Whether it may be an array, of at most ``RecordLimits/maxBatchCount``.
     /// - Returns: The elements.
     /// - Throws: `ServiceError`, `TooBusy`, or what the connection throws.
     func read(
         _ request: Request,
         _ context: SessionRequestContext,
-        userID: Int,
         takesMany: Bool
     ) async throws -> Elements {
         guard MediaType.isJSON(request.head) else { throw ServiceError.jsonRequired }
         let maxBytes = takesMany ? Self.maxBytes : Self.maxRecordBytes
-        let permit = memory.none(for: userID)
+        let permit = memory.none(for: context.session.userID)
         // They are found as the bytes come, since all at once would take long.
         var (collected, elements) = ([UInt8](), JSONElements(maxCount: RecordLimits.maxBatchCount))
         for try await chunk in try request.wantedBody(maxBytes: maxBytes, context: context) {

@@ -39,8 +39,7 @@ extension RecordEndpoints {
         note: String
     ) -> [HandledEndpoint<Self>] {
         let record = location + [.recordID]
-        let place404: [ServiceError] =
-            [.tokenExpired, .collectionNotFound] + (suffix.isEmpty ? [] : [.memberNotFound])
+        let place404: [ServiceError] = [.collectionNotFound] + (suffix.isEmpty ? [] : [.memberNotFound])
         let one404 = place404 + [.recordNotFound, .recordForbidden]
         let inWords = suffix.isEmpty ? "" : " in an inbox"
         func details(_ text: String) -> String { "\(text)\n\n\(note)" }

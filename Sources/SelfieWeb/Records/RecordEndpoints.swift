@@ -13,43 +13,27 @@ import SelfieRecords
 
 /// Records: JSON objects in the collections that the operator describes.
 struct RecordEndpoints: EndpointGroup {
-    let readRecords: ReadRecords
-    let writeRecords: WriteRecords
-    private let bodies: RecordBodies
-    private let origin: PublicOrigin
-    private let photoURLs: PhotoURLSigner
-    private let sources: RequestSourceReader
-    private let answers: AnswerMemory.Budget
-    private let searches: Permits<Int>
-    private let now: @Sendable () -> Date
+    private let parts: WebParts
 
     static let endpoints: [HandledEndpoint<Self>] = common + inbox
 
-    init(_ parts: WebParts) {
-        readRecords = parts.useCases.records.readRecords
-        writeRecords = parts.useCases.records.writeRecords
-        bodies = RecordBodies(memory: parts.permits.recordBodies)
-        origin = parts.origin
-        photoURLs = parts.photoURLs
-        sources = parts.sources
-        answers = parts.answers
-        searches = parts.permits.searches
-        now = parts.now
-    }
+    init(_ parts: WebParts) { self.parts = parts }
+
+    private var readRecords: ReadRecords { parts.useCases.records.readRecords }
+    private var bodies: RecordBodies { RecordBodies(memory: parts.permits.recordBodies) }
 
     // MARK: Reading
 
     @Sendable
     func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let query = try RecordQuery(request, context: context)
         let count = min(query.limit, query.ids?.count ?? query.limit) * (1 + query.include.count)
-        let memory = try AnswerMemory(RecordBodies.pageBytes(count), of: answers, for: session, context)
+        let memory = try AnswerMemory(RecordBodies.pageBytes(count), of: parts.answers, for: context)
         let location = try location(context)
-        let search = query.conditions.count > 1 ? try searches.acquire(for: session.userID) : nil
+        let search = query.conditions.count > 1 ? try parts.permits.searches.acquire(for: context.session.userID) : nil
         defer { withExtendedLifetime(search) {} }
-        let page = try await readRecords.page(query, in: location, by: session.userID)
-        let writer = writer(for: request, session)
+        let page = try await readRecords.page(query, in: location, by: context.session.userID)
+        let writer = writer(for: request, context)
         let response = try Response.json(within: memory) { json in
             json.nested("records") { $0.array(page.records) { writer.write($1, to: &$0) } }
             json.nested("included") { $0.array(page.included) { writer.write($1, to: &$0) } }
@@ -60,38 +44,29 @@ struct RecordEndpoints: EndpointGroup {
 
     @Sendable
     func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let location = try location(context)
-        let memory = try AnswerMemory(RecordBodies.maxRecordAnswerBytes, of: answers, for: session, context)
-        let record = try await readRecords.record(try id(context), in: location, by: session.userID)
+        let memory = try AnswerMemory(RecordBodies.maxRecordAnswerBytes, of: parts.answers, for: context)
+        let record = try await readRecords.record(try id(context), in: location, by: context.session.userID)
         // The URLs of photos change each day.
         if record.photos.isEmpty, Preconditions(tag: record.tag).outcome(request.headers) == .notModified {
             return Response(status: .notModified, headers: [.eTag: record.tag.quoted]).revalidated()
         }
-        return try response(record, to: request, session, within: memory).revalidated()
+        return try response(record, to: request, context, within: memory).revalidated()
     }
 
     // MARK: Writing
 
     @Sendable
     func handleCreate(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let location = try location(context)
-        let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
+        let elements = try await bodies.read(request, context, takesMany: true)
         return try await offEventLoop {
             let operations = try await elements.map { try RecordOperation(.create, $0, id: nil, condition: .none) }
             let bytes = elements.areMany ? AnswerMemory.bufferBytes(elements.answerBytes) : elements.answerBytes
-            let memory = try memory(bytes, session, context)
-            let records = try await write(
-                operations,
-                in: location,
-                session,
-                request,
-                context,
-                areMany: elements.areMany
-            )
-            guard elements.areMany else { return try response(records[0], to: request, session, within: memory) }
-            return try response(records, to: request, session, within: memory)
+            let memory = try memory(bytes, context)
+            let records = try await write(operations, in: location, request, context, areMany: elements.areMany)
+            guard elements.areMany else { return try response(records[0], to: request, context, within: memory) }
+            return try response(records, to: request, context, within: memory)
         }
     }
 
@@ -110,23 +85,21 @@ struct RecordEndpoints: EndpointGroup {
         _ request: Request,
         _ context: SessionRequestContext
     ) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let (location, id) = (try location(context), try id(context))
-        let elements = try await bodies.read(request, context, userID: session.userID, takesMany: false)
+        let elements = try await bodies.read(request, context, takesMany: false)
         let condition = try RecordOperation.Condition(request.headers)
         return try await offEventLoop {
             let operations = try await elements.map { try RecordOperation(action, $0, id: id, condition: condition) }
-            let memory = try memory(RecordBodies.maxRecordAnswerBytes, session, context)
-            let records = try await write(operations, in: location, session, request, context, areMany: false)
-            return try response(records[0], to: request, session, within: memory)
+            let memory = try memory(RecordBodies.maxRecordAnswerBytes, context)
+            let records = try await write(operations, in: location, request, context, areMany: false)
+            return try response(records[0], to: request, context, within: memory)
         }
     }
 
     @Sendable
     func handlePatchMany(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let location = try location(context)
-        let elements = try await bodies.read(request, context, userID: session.userID, takesMany: true)
+        let elements = try await bodies.read(request, context, takesMany: true)
         guard elements.areMany else { throw RecordBodyError("the body", "must be an array").refusal }
         return try await offEventLoop {
             let operations = try await elements.map { try RecordOperation(.patch, $0, id: nil, condition: .none) }
@@ -134,19 +107,18 @@ struct RecordEndpoints: EndpointGroup {
             let stored = try await readRecords.byteCount(
                 of: operations.compactMap(\.id),
                 in: location,
-                by: session.userID
+                by: context.session.userID
             )
             let most = operations.count * RecordBodies.maxRecordAnswerBytes
             let bytes = AnswerMemory.bufferBytes(min(most, stored + elements.answerBytes))
-            let memory = try memory(bytes, session, context)
-            let records = try await write(operations, in: location, session, request, context, areMany: true)
-            return try response(records, to: request, session, within: memory)
+            let memory = try memory(bytes, context)
+            let records = try await write(operations, in: location, request, context, areMany: true)
+            return try response(records, to: request, context, within: memory)
         }
     }
 
     @Sendable
     func handleDelete(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let operation = RecordOperation(
             .delete,
             id: try id(context),
@@ -154,21 +126,20 @@ struct RecordEndpoints: EndpointGroup {
         )
         let location = try location(context)
         _ = try await offEventLoop {
-            try await write([operation], in: location, session, request, context, areMany: false)
+            try await write([operation], in: location, request, context, areMany: false)
         }
         return Self.deleted(1)
     }
 
     @Sendable
     func handleDeleteMany(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
         let parameters = try RequestParameters.readQuery(of: request, context: context)
         let ids = try parameters.list(.deletedIDs, max: RecordLimits.maxBatchCount)
         guard let ids else { throw parameters.missing() }
         let operations = ids.map { RecordOperation(.delete, id: $0) }
         let location = try location(context)
         _ = try await offEventLoop {
-            try await write(operations, in: location, session, request, context, areMany: true)
+            try await write(operations, in: location, request, context, areMany: true)
         }
         return Self.deleted(ids.count)
     }
@@ -176,17 +147,16 @@ struct RecordEndpoints: EndpointGroup {
     private func write(
         _ operations: [RecordOperation],
         in location: RecordLocation,
-        _ session: Session,
         _ request: Request,
         _ context: SessionRequestContext,
         areMany: Bool
     ) async throws -> [StoredRecord] {
         do {
-            return try await writeRecords(
+            return try await parts.useCases.records.writeRecords(
                 operations,
                 in: location,
-                by: session,
-                from: sources.source(of: request, context: context)
+                by: context.session,
+                from: parts.sources.source(of: request, context: context)
             )
         } catch let refusal as RecordRefusal {
             // A position is of use in an array only.
@@ -197,12 +167,8 @@ struct RecordEndpoints: EndpointGroup {
     // MARK: Parts
 
     /// The memory of an answer to a change.
-    private func memory(
-        _ maxBytes: Int,
-        _ session: Session,
-        _ context: SessionRequestContext
-    ) throws(TooBusy) -> AnswerMemory {
-        try AnswerMemory(maxBytes, of: answers, for: session, context, tellsOfChange: true)
+    private func memory(_ maxBytes: Int, _ context: SessionRequestContext) throws(TooBusy) -> AnswerMemory {
+        try AnswerMemory(maxBytes, of: parts.answers, for: context, tellsOfChange: true)
     }
 
     private func location(_ context: SessionRequestContext) throws(ServiceError) -> RecordLocation {
@@ -226,21 +192,21 @@ struct RecordEndpoints: EndpointGroup {
         context.parameters.get(parameter.name).flatMap(PercentEncoding.decoded).flatMap { $0.isFitName ? $0 : nil }
     }
 
-    private func writer(for request: Request, _ session: Session) -> RecordWriter {
-        let (date, origin) = (now(), origin.origin(of: request.head))
+    private func writer(for request: Request, _ context: SessionRequestContext) -> RecordWriter {
+        let (date, origin) = (parts.now(), parts.origin.origin(of: request.head))
         return RecordWriter(
-            urls: { series in photoURLs.day(of: date, origin: origin, series: series) },
-            reader: session.photoReader
+            urls: { series in parts.photoURLs.day(of: date, origin: origin, series: series) },
+            reader: context.session.photoReader
         )
     }
 
     private func response(
         _ record: StoredRecord,
         to request: Request,
-        _ session: Session,
+        _ context: SessionRequestContext,
         within memory: AnswerMemory
     ) throws(TooBusy) -> Response {
-        let writer = writer(for: request, session)
+        let writer = writer(for: request, context)
         var response = try Response.json(within: memory) { writer.writeMembers(of: record, to: &$0) }
         response.headers[.eTag] = record.tag.quoted
         return response
@@ -249,10 +215,10 @@ struct RecordEndpoints: EndpointGroup {
     private func response(
         _ records: [StoredRecord],
         to request: Request,
-        _ session: Session,
+        _ context: SessionRequestContext,
         within memory: AnswerMemory
     ) throws(TooBusy) -> Response {
-        let writer = writer(for: request, session)
+        let writer = writer(for: request, context)
         var json = JSONWriter()
         json.array(records) { writer.write($1, to: &$0) }
         return try Response(json, within: memory)

@@ -30,17 +30,18 @@ struct ParameterNames {
 
 /// The context of handlers that need a user.
 ///
-/// It can't be made without a session.
+/// It can't be made without a session that has not expired.
 struct SessionRequestContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
     let requestID: String
     var parameterNames: ParameterNames
-    let session: TokenSession
+    let session: Session
     let notes: RequestNotes
 
     init(context: ServiceRequestContext) throws {
-        guard let session = context.session else { throw SessionError.ended }
+        guard let token = context.session else { throw SessionError.ended }
+        guard let session = token.ifAlive else { throw SessionError.expired }
         coreContext = context.coreContext
         channel = context.channel
         requestID = context.requestID

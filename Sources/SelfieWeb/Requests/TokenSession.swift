@@ -1,25 +1,22 @@
 import FoundationEssentials
 import SelfieAccounts
+import SelfiePhotos
 
 /// The session of a request's token, which may have expired.
 ///
 /// So no handler gets the session without a look at the time.
 struct TokenSession {
     private let session: Session
+    private let now: @Sendable () -> Date
 
-    init(_ session: Session) {
+    init(_ session: Session, now: @escaping @Sendable () -> Date) {
         self.session = session
+        self.now = now
     }
 
     /// The holder of permits for uploads.
-    ///
-    /// Expired sessions of a user are another holder. So an old token takes no permit from its owner.
-    func uploader(at date: Date) -> Int {
-        session.isExpired(at: date) ? -session.userID : session.userID
-    }
+    var uploader: Uploader { ifAlive == nil ? .expired(userID: session.userID) : .user(session.userID) }
 
     /// The session; nil if it has expired.
-    func ifAlive(at date: Date) -> Session? {
-        session.isExpired(at: date) ? nil : session
-    }
+    var ifAlive: Session? { session.isExpired(at: now()) ? nil : session }
 }

@@ -9,10 +9,7 @@ import SelfieRecords
 
 /// The members of roles, for those who manage them.
 struct RoleEndpoints: EndpointGroup {
-    private let manageRoles: ManageRoles
-    private let sources: RequestSourceReader
-    private let answers: AnswerMemory.Budget
-    private let now: @Sendable () -> Date
+    private let parts: WebParts
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -25,7 +22,7 @@ struct RoleEndpoints: EndpointGroup {
             details: "Only for members of a role that manages this one.",
             takes: [.role, .membersAfter, .membersLimit],
             answers: [.ok("A page.", .json(schema: pageSchema, example: pageExample))],
-            refuses: [.tokenExpired, .roleNotFound, .roleForbidden]
+            refuses: [.roleNotFound, .roleForbidden]
         ),
         HandledEndpoint(
             "getRoleMember",
@@ -37,7 +34,7 @@ struct RoleEndpoints: EndpointGroup {
             details: "Only for members of a role that manages this one.",
             takes: [.role, .memberID],
             answers: [.ok("The member.", .json(schema: memberSchema, example: memberExample))],
-            refuses: [.tokenExpired, .roleNotFound, .memberNotFound, .roleForbidden]
+            refuses: [.roleNotFound, .memberNotFound, .roleForbidden]
         ),
         HandledEndpoint(
             "addRoleMember",
@@ -50,7 +47,7 @@ struct RoleEndpoints: EndpointGroup {
             limitedBy: [.recordWritesPerUser],
             takes: [.role, .memberID],
             answers: [.message(added)],
-            refuses: [.tokenExpired, .roleNotFound, .memberNotFound, .roleForbidden, .roleFull]
+            refuses: [.roleNotFound, .memberNotFound, .roleForbidden, .roleFull]
         ),
         HandledEndpoint(
             "removeRoleMember",
@@ -63,7 +60,7 @@ struct RoleEndpoints: EndpointGroup {
             limitedBy: [.recordWritesPerUser],
             takes: [.role, .memberID],
             answers: [.message(removed)],
-            refuses: [.tokenExpired, .roleNotFound, .memberNotFound, .roleForbidden]
+            refuses: [.roleNotFound, .memberNotFound, .roleForbidden]
         ),
     ]
 
@@ -90,24 +87,20 @@ struct RoleEndpoints: EndpointGroup {
     ]
     private static let pageExample: JSONValue = ["members": [memberExample], "next": .null]
 
-    init(_ parts: WebParts) {
-        manageRoles = parts.useCases.records.manageRoles
-        sources = parts.sources
-        answers = parts.answers
-        now = parts.now
-    }
+    init(_ parts: WebParts) { self.parts = parts }
+
+    private var manageRoles: ManageRoles { parts.useCases.records.manageRoles }
 
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        let role = try await manageRoles.managed(Self.role(context), by: session.userID)
+        let role = try await manageRoles.managed(Self.role(context), by: context.session.userID)
         let parameters = try RequestParameters.readQuery(of: request, context: context)
         let limit = try parameters.integer(.membersLimit) ?? Self.usualLimit
         let after = try parameters.text(.membersAfter) ?? ""
         guard after.isEmpty || MemberID.isPossible(after) else {
             throw Endpoint.Parameter.membersAfter.invalid
         }
-        let memory = try AnswerMemory(limit * Self.maxMemberBytes, of: answers, for: session, context)
+        let memory = try AnswerMemory(limit * Self.maxMemberBytes, of: parts.answers, for: context)
         let members = try await role.members(after: after, limit: limit + 1)
         return try Response.json(within: memory) { json in
             json.nested("members") { $0.array(members.prefix(limit)) { Self.write($1, to: &$0) } }
@@ -117,8 +110,7 @@ struct RoleEndpoints: EndpointGroup {
 
     @Sendable
     private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
-        let session = try context.session.alive(at: now(), otherwise: .tokenExpired)
-        let role = try await manageRoles.managed(Self.role(context), by: session.userID)
+        let role = try await manageRoles.managed(Self.role(context), by: context.session.userID)
         let member = try await role.member(Self.member(context))
         return Response.json { Self.writeMembers(of: member, to: &$0) }.revalidated()
     }
@@ -144,8 +136,8 @@ struct RoleEndpoints: EndpointGroup {
             change,
             Self.role(context),
             ofMember: Self.member(context),
-            by: try context.session.alive(at: now(), otherwise: .tokenExpired),
-            from: sources.source(of: request, context: context)
+            by: context.session,
+            from: parts.sources.source(of: request, context: context)
         )
     }
 

@@ -18,8 +18,7 @@ struct SessionEndpoints: EndpointGroup {
         "/api/sessions",
         .token(handleList),
         "List the sessions",
-        answers: [.ok("The open sessions.", .array(Member.session))],
-        refuses: [.tokenExpired]
+        answers: [.ok("The open sessions.", .array(Member.session))]
     )
 
     static let end = HandledEndpoint<Self>(
@@ -32,7 +31,7 @@ struct SessionEndpoints: EndpointGroup {
         details: "The session's token no longer works.",
         takes: [.sessionID],
         answers: [.message(sessionEnded)],
-        refuses: [.tokenExpired, notFound]
+        refuses: [notFound]
     )
 
     private typealias Member = Endpoint.Answer.Member
@@ -50,10 +49,9 @@ struct SessionEndpoints: EndpointGroup {
 
     @Sendable
     func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let date = parts.now()
-        let own = try context.session.alive(at: date, otherwise: .tokenExpired)
-        let memory = try AnswerMemory(Self.maxListBytes, of: parts.answers, for: own, context)
-        let list = try await parts.useCases.accounts.sessions.list(ofUser: own.userID, at: date, always: own.id)
+        let own = context.session
+        let memory = try AnswerMemory(Self.maxListBytes, of: parts.answers, for: context)
+        let list = try await parts.useCases.accounts.sessions.list(ofUser: own.userID, at: parts.now(), always: own.id)
         var json = JSONWriter()
         json.array(list) { json, session in
             json.object { json in
@@ -70,14 +68,13 @@ struct SessionEndpoints: EndpointGroup {
 
     @Sendable
     func handleEnd(request: Request, context: SessionRequestContext) async throws -> Response {
-        let own = try context.session.alive(at: parts.now(), otherwise: .tokenExpired)
         // Other spellings of an id match no session.
         guard let text = context.parameters.get(Endpoint.Parameter.sessionID.name), let id = Int(text),
             String(id) == text
         else { throw Self.notFound }
         let source = parts.sources.source(of: request, context: context)
-        let hasEnded = try await parts.useCases.accounts.clearTokens.one(id, ofUser: own.userID, from: source)
-        guard hasEnded else { throw Self.notFound }
+        let clearTokens = parts.useCases.accounts.clearTokens
+        guard try await clearTokens.one(id, ofUser: context.session.userID, from: source) else { throw Self.notFound }
         return .message(Self.sessionEnded)
     }
 }
