@@ -128,8 +128,8 @@ extension ObjectBytes {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: Self.chunkBytes) {
                 try await body(file.bytes(in: start..<min(start + Self.chunkBytes, range.upperBound)))
             }
-        case .transfer(let transfer):
-            while let chunk = try await transfer.next() { try await body(chunk) }
+        case .transfer(let next):
+            while let chunk = try await next() { try await body(chunk) }
         }
     }
 }
@@ -138,17 +138,10 @@ extension ObjectBytes {
 package enum ObjectBytes: Sendable {
     /// A range of a file of this system.
     case file(PosixFile, Range<Int>)
-    /// A transfer from another server. It ends when it is dropped.
-    case transfer(any ObjectTransfer)
-}
-
-/// Bytes that come from another server, only as fast as they are asked for.
-package protocol ObjectTransfer: Sendable {
-    /// Waits for the next bytes.
+    /// Waits for the next bytes of a transfer from another server; nil after the last.
     ///
-    /// - Returns: Some bytes; nil after the last.
-    /// - Throws: `ObjectStoreError` when the transfer can't be finished.
-    func next() async throws(ObjectStoreError) -> ByteBuffer?
+    /// They come only as fast as they are asked for. The transfer ends when this is dropped.
+    case transfer(@Sendable () async throws(ObjectStoreError) -> ByteBuffer?)
 }
 
 /// A URL to an object that expires.

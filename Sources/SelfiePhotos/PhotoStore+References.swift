@@ -76,17 +76,14 @@ extension PhotoStore {
             )
             for row in due {
                 last = try row.decode("photo_id")
-                try await release(
-                    last,
-                    ofUser: try row.decodeIfPresent("user_id") ?? 0,
-                    dueAt: try row.decode("due_at")
-                )
+                // A photo that is deleted has no owner.
+                try await release(last, ofUser: row.decodeIfPresent("user_id"), dueAt: row.decode("due_at"))
             }
             if due.count < Self.releaseBatchSize { return }
         }
     }
 
-    private func release(_ id: Int, ofUser userID: Int, dueAt: String) async throws {
+    private func release(_ id: Int, ofUser userID: Int?, dueAt: String) async throws {
         try await postgres.withTransaction { connection in
             try await SchemaLock.shareAtOnce(on: connection)
             // The library is locked before the photo, as everywhere. Another order could make a deadlock.

@@ -1,8 +1,10 @@
-package import NIOCore
+import NIOCore
 import S3
 
-/// A transfer from a bucket. When it breaks off, another request continues it from there.
-package actor S3Download: ObjectTransfer {
+/// A transfer from a bucket, only as fast as its bytes are asked for.
+///
+/// When it breaks off, another request continues it from there.
+package actor S3Download {
     private let client: S3Client
     private let key: String
     private let end: Int
@@ -58,10 +60,11 @@ package actor S3Download: ObjectTransfer {
         let length = try object.info.wholeLength(range: range)
         let download = S3Download(client: client, key: key, range: range ?? 0..<length, pauses: pauses, object: object)
         try await download.readFirst()
-        return OpenObject(length: length, bytes: .transfer(download))
+        let next = { @Sendable () async throws(ObjectStoreError) in try await download.next() }
+        return OpenObject(length: length, bytes: .transfer(next))
     }
 
-    package func next() async throws(ObjectStoreError) -> ByteBuffer? {
+    private func next() async throws(ObjectStoreError) -> ByteBuffer? {
         if let chunk = first.take() { return chunk }
         while position < end {
             let failure: ObjectStoreError

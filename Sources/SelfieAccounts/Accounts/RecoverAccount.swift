@@ -2,7 +2,7 @@ import Budgets
 import Encodings
 import JSON
 
-/// Gives an account a new password, for a user who has forgotten it.
+/// Gives an account a new password, for a user who has forgotten it, by the command line.
 ///
 /// The caller has checked that the account's user asks for it.
 package struct RecoverAccount: Sendable {
@@ -22,23 +22,16 @@ package struct RecoverAccount: Sendable {
     /// - Parameters:
     ///   - password: The new one.
     ///   - userID: The account.
-    ///   - source: Where the request came from; nil for the command line.
     /// - Returns: Whether there is such an account.
     /// - Throws: `InvalidInput`, `TooBusy`, `PostgresError`.
-    package func setPassword(
-        _ password: Password,
-        ofUser userID: Int,
-        from source: RequestSource? = nil
-    ) async throws -> Bool {
+    package func setPassword(_ password: Password, ofUser userID: Int) async throws -> Bool {
         let password = try Password.checked(password)
-        let caller =
-            source?.caller(.user(id: userID)) ?? FairSemaphore.Caller(group: "command line", member: "user \(userID)")
-        let hash = try await hasher.hash(password, for: caller)
-        return try await users.replacePassword(ofUser: userID, with: hash, from: source)
+        let caller = FairSemaphore.Caller(group: "command line", member: "user \(userID)")
+        return try await users.replacePassword(ofUser: userID, with: try await hasher.hash(password, for: caller))
     }
 }
 
-/// Gives an account another e-mail.
+/// Gives an account another e-mail, by the command line.
 ///
 /// The caller has checked that the account's user gets mail there.
 package struct ChangeEmail: Sendable {
@@ -56,17 +49,12 @@ package struct ChangeEmail: Sendable {
     /// - Parameters:
     ///   - email: The new one; white space around it is dropped.
     ///   - userID: The account.
-    ///   - source: Where the request came from; nil for the command line.
     /// - Returns: Whether there is such an account.
     /// - Throws: `InvalidInput`, also when another account has the e-mail, `PostgresError`.
-    package func callAsFunction(
-        _ email: String,
-        ofUser userID: Int,
-        from source: RequestSource? = nil
-    ) async throws -> Bool {
+    package func callAsFunction(_ email: String, ofUser userID: Int) async throws -> Bool {
         let email = email.trimmingWhitespace()
         let validationErrors = NewUser.validationErrors(ofEmail: email)
         guard validationErrors.isEmpty else { throw InvalidInput(validationErrors: validationErrors) }
-        return try await users.changeEmail(ofUser: userID, to: email, from: source)
+        return try await users.changeEmail(ofUser: userID, to: email)
     }
 }

@@ -1,4 +1,5 @@
 import Crypto
+package import Encodings
 package import FoundationEssentials
 import Secrets
 
@@ -48,13 +49,13 @@ package struct IssuedToken: Sendable {
     }
 }
 
-/// A session as its user sees it.
-package struct DescribedSession: Sendable {
+/// A session as its user and administrators see it.
+package struct DescribedSession: Sendable, Encodable {
     package let id: Int
     /// Nil for a session without a label, or from before there were labels.
-    package let device: String?
-    package let creation: Date
+    @Nullable package var device: String?
+    package let createdAt: Date
     /// Exact to about a minute.
-    package let lastUse: Date
-    package let expiry: Date
+    package let lastUsedAt: Date
+    package let expiresAt: Date
 }

@@ -225,9 +225,9 @@ extension DescribedSession {
         self.init(
             id: try row.decode("id"),
             device: try row.decodeIfPresent("device"),
-            creation: try row.decode("created_at"),
-            lastUse: try row.decode("last_used_at"),
-            expiry: try row.decode("expires_at")
+            createdAt: try row.decode("created_at"),
+            lastUsedAt: try row.decode("last_used_at"),
+            expiresAt: try row.decode("expires_at")
         )
     }
 }

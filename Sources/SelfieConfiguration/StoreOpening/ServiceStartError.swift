@@ -1,3 +1,5 @@
+import Encodings
+
 /// Why the service could not start; each description says what to do.
 package enum ServiceStartError: Error, CustomStringConvertible {
     case addressInUse(hostname: String, port: Int)
@@ -17,7 +19,7 @@ package enum ServiceStartError: Error, CustomStringConvertible {
         case .metricsAddressInUse(let host, let port):
             "Port \(port) of \(host) is in use, where the metrics would be. Set METRICS_PORT to another."
         case .pendingMigrations(let count):
-            "The database lacks \(count) migration\(count == 1 ? "" : "s"). Run: selfie migrate"
+            "The database lacks \(counted(count, "migration")). Run: selfie migrate"
         case .noCredentials(let error):
             """
             There are no keys for the bucket. AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set; asked instead, \

@@ -1,6 +1,6 @@
 import FoundationEssentials
 package import Postgres
-import SelfieAccounts
+package import SelfieAccounts
 import SelfieCore
 
 /// Everything that the command line does with accounts, roles and the schema.
@@ -118,21 +118,9 @@ package struct Administration: Sendable {
     /// - Parameter selector: Which account.
     /// - Returns: The sessions.
     /// - Throws: `AdministrationError.noSuchUser`, `PostgresError`.
-    package func sessions(of selector: UserSelector) async throws -> [SessionSummary] {
-        let list = try await SessionStore(postgres: postgres).list(
-            ofUser: try await id(of: selector),
-            at: .distantPast,
-            always: nil
-        )
-        return list.map {
-            SessionSummary(
-                id: $0.id,
-                device: $0.device,
-                createdAt: $0.creation,
-                lastUsedAt: $0.lastUse,
-                expiresAt: $0.expiry
-            )
-        }
+    package func sessions(of selector: UserSelector) async throws -> [DescribedSession] {
+        let id = try await id(of: selector)
+        return try await SessionStore(postgres: postgres).list(ofUser: id, at: .distantPast, always: nil)
     }
 
     /// Events, newest first.

@@ -1,20 +1,6 @@
+package import Encodings
 package import FoundationEssentials
 import Postgres
-
-/// Writes nil as `null` in JSON instead of leaving it out, so that all objects have one shape.
-@propertyWrapper
-package struct Nullable<Value: Encodable & Sendable>: Sendable, Encodable {
-    package var wrappedValue: Value?
-
-    package init(wrappedValue: Value?) {
-        self.wrappedValue = wrappedValue
-    }
-
-    package func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        if let wrappedValue { try container.encode(wrappedValue) } else { try container.encodeNil() }
-    }
-}
 
 /// An account as an administrator sees it.
 package struct UserSummary: Sendable, Encodable {
@@ -47,15 +33,6 @@ package struct UserSummary: Sendable, Encodable {
         recordCount = try row.decode("record_count")
         sessionCount = try row.decode("session_count")
     }
-}
-
-/// A session as an administrator sees it.
-package struct SessionSummary: Sendable, Encodable {
-    package let id: Int
-    @Nullable package var device: String?
-    package let createdAt: Date
-    package let lastUsedAt: Date
-    package let expiresAt: Date
 }
 
 /// An audit event.

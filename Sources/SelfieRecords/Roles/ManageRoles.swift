@@ -3,9 +3,10 @@ import RecordSchema
 package import SelfieAccounts
 import SelfiePhotos
 
-/// Lists a role's members, and adds and removes members.
+/// Decides who manages a role, and adds and removes its members.
 package struct ManageRoles: Sendable {
-    let store: RoleStore
+    /// The roles' members, for those who manage them.
+    package let store: RoleStore
     let schemas: SchemaCache
     let limiter: RateLimiter
     let notifier: ChangeNotifier
@@ -18,59 +19,35 @@ package struct ManageRoles: Sendable {
     }
 
     /// A role that a user manages.
-    package struct Managed: Sendable {
-        fileprivate let store: RoleStore
-        fileprivate let role: String
-        fileprivate let userID: Int
+    private struct Managed {
+        let userID: Int
         /// The names of the roles that manage it.
-        fileprivate let managers: [String]
+        let managers: [String]
         /// The version of the schema that says so.
-        fileprivate let schemaVersion: Int
-
-        /// The members of the role, in the order of their ids.
-        ///
-        /// - Parameters:
-        ///   - id: The member's id after which to begin; empty for the beginning.
-        ///   - limit: The most members.
-        /// - Returns: The members.
-        /// - Throws: `PostgresError`.
-        package func members(after id: String, limit: Int) async throws -> [RoleStore.Member] {
-            try await store.members(of: role, after: id, limit: limit)
-        }
-
-        /// A member who has the role.
-        ///
-        /// - Parameter id: The member's id, as a client sent it.
-        /// - Returns: The member.
-        /// - Throws: `RoleError.noMember` for a member without the role, `PostgresError`.
-        package func member(_ id: String) async throws -> RoleStore.Member {
-            guard MemberID.isPossible(id), let member = try await store.member(id, of: role) else {
-                throw RoleError.noMember
-            }
-            return member
-        }
+        let schemaVersion: Int
 
         /// Decides by the user's roles, among the role and its managers, that are not disabled.
-        fileprivate func require(_ names: [String]) throws(RoleError) {
+        func require(_ names: [String]) throws(RoleError) {
             if names.isEmpty { throw .noRole }
             if !names.contains(where: managers.contains) { throw .notManager }
         }
     }
 
-    /// A role, for a user who manages it.
+    /// Requires that a user manages a role.
     ///
     /// - Parameters:
     ///   - role: The role's name.
     ///   - userID: The user.
-    /// - Returns: The role.
     /// - Throws: `RoleError.noRole` also for a user who neither has nor manages the role, `.notManager`,
     ///   `PostgresError`.
-    package func managed(_ role: String, by userID: Int) async throws -> Managed {
+    package func require(_ role: String, managedBy userID: Int) async throws {
+        _ = try await managed(role, by: userID)
+    }
+
+    private func managed(_ role: String, by userID: Int) async throws -> Managed {
         let applied = try await schemas.newest()
         guard applied.schema.roles.contains(where: { $0.name == role }) else { throw RoleError.noRole }
         let managed = Managed(
-            store: store,
-            role: role,
             userID: userID,
             managers: applied.schema.managers(of: role),
             schemaVersion: applied.version

@@ -55,16 +55,15 @@ package struct RoleStore: Sendable {
     ///
     /// - Parameters:
     ///   - role: The role's name.
-    ///   - id: The member's id after which to begin; empty for the beginning.
+    ///   - id: The member's id after which to begin; nil for the beginning.
     ///   - limit: The most members.
     /// - Returns: The members.
     /// - Throws: `PostgresError`.
-    package func members(of role: String, after id: String = "", limit: Int) async throws -> [Member] {
+    package func members(of role: String, after id: String? = nil, limit: Int) async throws -> [Member] {
         try await postgres.read(
             """
-            SELECT member_id, first_name, last_name, email, added_at
-            FROM roles JOIN role_members ON role_id = roles.id JOIN users ON users.id = user_id
-            WHERE roles.name = \(role) AND member_id > \(id) ORDER BY member_id LIMIT \(limit)
+            \(part: Self.selection(of: role)) AND (\(id)::text IS NULL OR member_id > \(id)::text)
+            ORDER BY member_id LIMIT \(limit)
             """
         ).map(Member.init)
     }
@@ -72,18 +71,24 @@ package struct RoleStore: Sendable {
     /// A member of a role.
     ///
     /// - Parameters:
-    ///   - id: The member's id.
+    ///   - id: The member's id, as a client sent it.
     ///   - role: The role's name.
-    /// - Returns: The member; nil for a member without the role.
-    /// - Throws: `PostgresError`.
-    package func member(_ id: String, of role: String) async throws -> Member? {
-        try await postgres.read(
-            """
-            SELECT member_id, first_name, last_name, email, added_at
-            FROM roles JOIN role_members ON role_id = roles.id JOIN users ON users.id = user_id
-            WHERE roles.name = \(role) AND member_id = \(id)
-            """
-        ).first.map(Member.init)
+    /// - Returns: The member.
+    /// - Throws: `RoleError.noMember` for a member without the role, `PostgresError`.
+    package func member(_ id: String, of role: String) async throws -> Member {
+        guard MemberID.isPossible(id),
+            let row = try await postgres.read("\(part: Self.selection(of: role)) AND member_id = \(id)").first
+        else { throw RoleError.noMember }
+        return try Member(row)
+    }
+
+    /// Selects the members of a role.
+    private static func selection(of role: String) -> PostgresQuery {
+        """
+        SELECT member_id, first_name, last_name, email, added_at
+        FROM roles JOIN role_members ON role_id = roles.id JOIN users ON users.id = user_id
+        WHERE roles.name = \(role)
+        """
     }
 
     /// Gives a user a role, and says whether the user did not have it before.

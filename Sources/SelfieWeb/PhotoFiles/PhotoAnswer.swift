@@ -92,20 +92,21 @@ extension ResponseBody {
         self.init(contentLength: count) { writer in
             switch bytes {
             case .file(let file, let range): try await channel.send(file, range, onSent: notes.noteSent)
-            case .transfer(let transfer):
-                while let chunk = try await transfer.next(logger) { try await writer.write(chunk) }
+            case .transfer(let next):
+                while let chunk = try await Self.chunk(next, logger) { try await writer.write(chunk) }
             }
             try await writer.finish(nil)
             withExtendedLifetime(permits) {}
         }
     }
-}
 
-extension ObjectTransfer {
-    /// Waits for the next bytes.
+    /// The next bytes of a transfer.
     ///
     /// A failure goes to the log, because the answer has begun already.
-    fileprivate func next(_ logger: Logger) async throws(ObjectStoreError) -> ByteBuffer? {
+    private static func chunk(
+        _ next: @Sendable () async throws(ObjectStoreError) -> ByteBuffer?,
+        _ logger: Logger
+    ) async throws(ObjectStoreError) -> ByteBuffer? {
         do {
             return try await next()
         } catch .unavailable(let cause) where cause is CancellationError {

@@ -93,15 +93,14 @@ struct RoleEndpoints: EndpointGroup {
 
     @Sendable
     private func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
-        let role = try await manageRoles.managed(Self.role(context), by: context.session.userID)
+        let role = Self.role(context)
+        try await manageRoles.require(role, managedBy: context.session.userID)
         let parameters = try RequestParameters.readQuery(of: request, context: context)
         let limit = try parameters.integer(.membersLimit) ?? Self.usualLimit
-        let after = try parameters.text(.membersAfter) ?? ""
-        guard after.isEmpty || MemberID.isPossible(after) else {
-            throw Endpoint.Parameter.membersAfter.invalid
-        }
+        let after = try parameters.text(.membersAfter)
+        if let after, !after.isEmpty, !MemberID.isPossible(after) { throw Endpoint.Parameter.membersAfter.invalid }
         let memory = try AnswerMemory(limit * Self.maxMemberBytes, of: parts.answers, for: context)
-        let members = try await role.members(after: after, limit: limit + 1)
+        let members = try await manageRoles.store.members(of: role, after: after, limit: limit + 1)
         return try Response.json(within: memory) { json in
             json.nested("members") { $0.array(members.prefix(limit)) { Self.write($1, to: &$0) } }
             json.member("next", members.count > limit ? members[limit - 1].id : nil)
@@ -110,8 +109,9 @@ struct RoleEndpoints: EndpointGroup {
 
     @Sendable
     private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
-        let role = try await manageRoles.managed(Self.role(context), by: context.session.userID)
-        let member = try await role.member(Self.member(context))
+        let role = Self.role(context)
+        try await manageRoles.require(role, managedBy: context.session.userID)
+        let member = try await manageRoles.store.member(Self.member(context), of: role)
         return Response.json { Self.writeMembers(of: member, to: &$0) }.revalidated()
     }
 

@@ -57,9 +57,9 @@ struct SessionEndpoints: EndpointGroup {
             json.object { json in
                 json.member("id", String(session.id))
                 json.member("device", session.device)
-                json.member("created_at", session.creation.contractText)
-                json.member("last_used_at", session.lastUse.contractText)
-                json.member("expires_at", session.expiry.contractText)
+                json.member("created_at", session.createdAt.contractText)
+                json.member("last_used_at", session.lastUsedAt.contractText)
+                json.member("expires_at", session.expiresAt.contractText)
                 json.member("current", session.id == own.id)
             }
         }

@@ -9,14 +9,24 @@ struct Roles: AsyncParsableCommand {
         subcommands: [ListRoles.self, AddRole.self, RemoveRole.self, DisableRole.self, EnableRole.self]
     )
 
-    /// The role does not exist.
-    static func naming(_ role: String, _ body: () async throws -> Void) async throws {
+    /// Changes a role, and prints what the change says of it.
+    fileprivate static func change(
+        _ role: String,
+        _ change: (Administration) async throws -> String
+    ) async throws {
         do {
-            try await body()
+            print(try await Administration.run(change))
         } catch RoleError.noRole {
             throw RolesError.noRole(role)
         } catch RoleError.full {
             throw RolesError.full
+        }
+    }
+
+    fileprivate static func setDisabled(_ role: String, _ isDisabled: Bool) async throws {
+        try await change(role) { records in
+            let isChanged = try await records.setDisabled(role, isDisabled)
+            return "The role \(role) is \(isDisabled ? "disabled" : "enabled") \(isChanged ? "now" : "already")."
         }
     }
 }
@@ -87,11 +97,9 @@ struct AddRole: AsyncParsableCommand {
 
     func run() async throws {
         let (role, user) = (arguments.role, arguments.user)
-        try await Administration.run { records in
-            try await Roles.naming(role) {
-                let isNew = try await records.change(.add, role, of: user)
-                print(isNew ? "\(user) has the role \(role) now." : "\(user) has the role \(role) already.")
-            }
+        try await Roles.change(role) { records in
+            let isNew = try await records.change(.add, role, of: user)
+            return "\(user) has the role \(role) \(isNew ? "now" : "already")."
         }
     }
 }
@@ -103,11 +111,9 @@ struct RemoveRole: AsyncParsableCommand {
 
     func run() async throws {
         let (role, user) = (arguments.role, arguments.user)
-        try await Administration.run { records in
-            try await Roles.naming(role) {
-                let had = try await records.change(.remove, role, of: user)
-                print(had ? "\(user) no longer has the role \(role)." : "\(user) does not have the role \(role).")
-            }
+        try await Roles.change(role) { records in
+            let had = try await records.change(.remove, role, of: user)
+            return "\(user) \(had ? "no longer has" : "does not have") the role \(role)."
         }
     }
 }
@@ -121,14 +127,7 @@ struct DisableRole: AsyncParsableCommand {
     @Argument(help: "The role.")
     var role: String
 
-    func run() async throws {
-        try await Administration.run { records in
-            try await Roles.naming(role) {
-                let isChanged = try await records.setDisabled(role, true)
-                print(isChanged ? "The role \(role) is disabled now." : "The role \(role) is disabled already.")
-            }
-        }
-    }
+    func run() async throws { try await Roles.setDisabled(role, true) }
 }
 
 struct EnableRole: AsyncParsableCommand {
@@ -137,12 +136,5 @@ struct EnableRole: AsyncParsableCommand {
     @Argument(help: "The role.")
     var role: String
 
-    func run() async throws {
-        try await Administration.run { records in
-            try await Roles.naming(role) {
-                let isChanged = try await records.setDisabled(role, false)
-                print(isChanged ? "The role \(role) is enabled now." : "The role \(role) is enabled already.")
-            }
-        }
-    }
+    func run() async throws { try await Roles.setDisabled(role, false) }
 }

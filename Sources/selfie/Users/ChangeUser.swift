@@ -1,4 +1,5 @@
 import ArgumentParser
+import Encodings
 import SelfieOperations
 
 struct DisableUser: AsyncParsableCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SelfieAccounts
 import SelfieOperations
 
 struct UserSessions: AsyncParsableCommand {

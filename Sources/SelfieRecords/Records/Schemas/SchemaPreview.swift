@@ -1,3 +1,4 @@
+import Encodings
 package import RecordSchema
 
 /// What applying a schema would do to existing records.
@@ -32,11 +33,11 @@ package struct SchemaPreview: Sendable {
             var (marks, counts): (String, [String]) = ("", [])
             if change.isRefused { marks += "refused: " }
             if change.losesData, !change.isRefused { marks += "loses data: " }
-            if let count = effect.removedCount { counts.append(Self.counted(count, "record")) }
+            if let count = effect.removedCount { counts.append(counted(count, "record")) }
             if let shown = effect.shown {
                 if shown.recordCount > 0 { marks += "shows more: " }
                 let people = shown.memberCount.map { $0 == 1 ? "1 more person" : "\($0) more people" }
-                let records = Self.counted(shown.recordCount, "record")
+                let records = counted(shown.recordCount, "record")
                 counts.append("\(records) \(people.map { "to \($0)" } ?? "with their photos to those who read them")")
             }
             let suffix = counts.isEmpty ? "" : " (\(counts.joined(separator: "; ")))"
@@ -52,10 +53,6 @@ package struct SchemaPreview: Sendable {
             let records = count == 1 ? "1 record of \(collection) does" : "\(count) records of \(collection) do"
             return "\(records) not keep to the new rules. They stay until somebody changes them.\n"
         }.joined()
-    }
-
-    private static func counted(_ count: Int, _ word: String) -> String {
-        "\(count) \(word)\(count == 1 ? "" : "s")"
     }
 }
 
