@@ -3,7 +3,7 @@ import RecordSchema
 package import SelfieAccounts
 import SelfiePhotos
 
-/// Lists a role's members, and adds and removes members.
+/// Decides who manages a role, and adds and removes its members.
 package struct ManageRoles: Sendable {
     /// The roles' members, for those who manage them.
     package let store: RoleStore

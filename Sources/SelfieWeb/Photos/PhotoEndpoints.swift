@@ -107,11 +107,12 @@ struct PhotoEndpoints: EndpointGroup {
         }
         let title = try parameters.require(.title)
         let isListed = try parameters.flag(.listed, otherwise: true)
+        guard let object = image.object else { throw Self.tokenExpiredForUpload }
         let session = try token.alive(otherwise: Self.tokenExpiredForUpload)
         let new = try await NewPhoto(
             title: title,
             fileName: image.fileName,
-            object: image.object,
+            object: object,
             userID: session.userID,
             isListed: isListed
         )

@@ -7,7 +7,8 @@ struct UploadForm {
     /// The file part `image`.
     struct Image {
         let fileName: String
-        let object: SpooledObject
+        /// Nil when the bytes were dropped.
+        let object: SpooledObject?
     }
 
     private(set) var fields: [String: String]
@@ -63,7 +64,7 @@ struct UploadForm {
         var form = MultipartForm()
         var isImage = false
         var fileName: String?
-        var spool = makeSpool?() ?? Spool()
+        var spool = makeSpool?()
         var image: Image?
         do {
             for try await event in parts {
@@ -78,12 +79,12 @@ struct UploadForm {
                     // The last part of the name counts, a file or a text.
                     image = nil
                     fileName = part.filename
-                case .partBytes(let chunk) where fileName != nil && makeSpool != nil:
-                    try await spool.append(chunk)
+                case .partBytes(let chunk) where fileName != nil:
+                    try await spool?.append(chunk)
                 case .partEnd:
                     guard let name = fileName else { continue }
-                    image = Image(fileName: name, object: try await spool.finish())
-                    spool = makeSpool?() ?? Spool()
+                    image = Image(fileName: name, object: try await spool.take()?.finish())
+                    spool = makeSpool?()
                     fileName = nil
                 case .partBytes: continue
                 }
