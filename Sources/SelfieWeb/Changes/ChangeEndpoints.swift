@@ -64,7 +64,7 @@ struct ChangeEndpoints: EndpointGroup {
             start: start,
             session: context.session,
             follow: follow,
-            writer: ChangeWriter(parts, for: request, of: context.session),
+            writer: ChangeWriter(records: RecordWriter(parts, for: request, of: context.session)),
             metrics: parts.changeMetrics,
             permit: try parts.permits.streams.acquire(for: context.session.userID)
         )
@@ -93,7 +93,7 @@ struct ChangeEndpoints: EndpointGroup {
         of session: Session,
         within memory: AnswerMemory
     ) throws(TooBusy) -> Response {
-        let writer = ChangeWriter(parts, for: request, of: session)
+        let writer = ChangeWriter(records: RecordWriter(parts, for: request, of: session))
         return try Response.json(within: memory) { json in
             json.nested("changes") { $0.array(batch.changes) { writer.write($1, to: &$0) } }
             json.member("cursor", batch.end.text)

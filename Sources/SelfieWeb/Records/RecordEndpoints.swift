@@ -33,7 +33,7 @@ struct RecordEndpoints: EndpointGroup {
         let search = query.conditions.count > 1 ? try parts.permits.searches.acquire(for: context.session.userID) : nil
         defer { withExtendedLifetime(search) {} }
         let page = try await readRecords.page(query, in: location, by: context.session.userID)
-        let writer = writer(for: request, context)
+        let writer = RecordWriter(parts, for: request, of: context.session)
         let response = try Response.json(within: memory) { json in
             json.nested("records") { $0.array(page.records) { writer.write($1, to: &$0) } }
             json.nested("included") { $0.array(page.included) { writer.write($1, to: &$0) } }
@@ -192,21 +192,13 @@ struct RecordEndpoints: EndpointGroup {
         context.parameters.get(parameter.name).flatMap(PercentEncoding.decoded).flatMap { $0.isFitName ? $0 : nil }
     }
 
-    private func writer(for request: Request, _ context: SessionRequestContext) -> RecordWriter {
-        let (date, origin) = (parts.now(), parts.origin.origin(of: request.head))
-        return RecordWriter(
-            urls: { series in parts.photoURLs.day(of: date, origin: origin, series: series) },
-            reader: context.session.photoReader
-        )
-    }
-
     private func response(
         _ record: StoredRecord,
         to request: Request,
         _ context: SessionRequestContext,
         within memory: AnswerMemory
     ) throws(TooBusy) -> Response {
-        let writer = writer(for: request, context)
+        let writer = RecordWriter(parts, for: request, of: context.session)
         var response = try Response.json(within: memory) { writer.writeMembers(of: record, to: &$0) }
         response.headers[.eTag] = record.tag.quoted
         return response
@@ -218,7 +210,7 @@ struct RecordEndpoints: EndpointGroup {
         _ context: SessionRequestContext,
         within memory: AnswerMemory
     ) throws(TooBusy) -> Response {
-        let writer = writer(for: request, context)
+        let writer = RecordWriter(parts, for: request, of: context.session)
         var json = JSONWriter()
         json.array(records) { writer.write($1, to: &$0) }
         return try Response(json, within: memory)

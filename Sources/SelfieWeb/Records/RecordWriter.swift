@@ -1,15 +1,24 @@
 import Encodings
+import FoundationEssentials
+import Hummingbird
 import JSON
 import OrderedCollections
 import SelfieAccounts
 import SelfieRecords
 
 /// Writes records for clients.
-struct RecordWriter {
+struct RecordWriter: Sendable {
     /// Makes the URLs of the day.
-    let urls: (_ series: Int) -> PhotoURLDay
+    let urls: @Sendable (_ series: Int) -> PhotoURLDay
     /// URLs of photos are for this reader alone.
-    let reader: PhotoReader
+    private let reader: PhotoReader
+
+    /// The writer for the client of a request: URLs have the origin that it asked, and end a day or two from now on.
+    init(_ parts: WebParts, for request: Request, of session: Session) {
+        let (signer, now, origin) = (parts.photoURLs, parts.now, parts.origin.origin(of: request.head))
+        urls = { signer.day(of: now(), origin: origin, series: $0) }
+        reader = session.photoReader
+    }
 
     /// Writes a record.
     func write(_ record: StoredRecord, to json: inout JSONWriter) {
