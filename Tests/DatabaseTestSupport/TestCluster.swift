@@ -10,9 +10,9 @@ package actor TestCluster {
     private static let shared = TestCluster()
 
     /// The project's own migrations.
-    package static func migrations() throws -> [Migration] {
-        try MigrationDirectory(path: ProjectFolder.migrations.path).load()
-    }
+    package static func migrations() throws -> [Migration] { try loadedMigrations.get() }
+
+    private static let loadedMigrations = Result { try MigrationDirectory(path: ProjectFolder.migrations.path).load() }
 
     private var start: Task<Server, any Error>?
 

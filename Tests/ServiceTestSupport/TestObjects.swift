@@ -71,9 +71,9 @@ package enum TestObjects: Sendable {
 
     /// The keys of all objects, of unfinished ones too, sorted.
     package func keys() -> [String] {
-        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: [.isRegularFileKey])
+        let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
         return (files?.compactMap { $0 as? URL } ?? [])
-            .filter { (try? $0.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true }
+            .filter { !$0.hasDirectoryPath }
             .map(\.lastPathComponent).sorted()
     }
 

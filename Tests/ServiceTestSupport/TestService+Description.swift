@@ -46,11 +46,15 @@ extension Endpoint {
     package static func of(method: String, target: String) -> Endpoint? {
         var segments = target.prefix { $0 != "?" }.split(separator: "/").map(String.init)
         if let last = segments.last, last.hasSuffix(".json") { segments[segments.count - 1] = String(last.dropLast(5)) }
-        return Routes.endpoints.first { endpoint in
-            let pattern = endpoint.pathWithoutFormat.split(separator: "/")
-            return endpoint.method.rawValue == (method == "HEAD" ? "GET" : method) && pattern.count == segments.count
+        return patterns.first { endpoint, pattern in
+            pattern.count == segments.count && endpoint.method.rawValue == (method == "HEAD" ? "GET" : method)
                 && zip(pattern, segments).allSatisfy { $0.hasPrefix(":") || $0 == $1 }
-        }
+        }?.endpoint
+    }
+
+    /// All endpoints with the segments of their paths.
+    private static let patterns = Routes.endpoints.map { endpoint in
+        (endpoint: endpoint, segments: endpoint.pathWithoutFormat.split(separator: "/").map(String.init))
     }
 
     /// The codes of refusals whose messages name fields of the client's, or limits.
@@ -61,10 +65,11 @@ extension Endpoint {
 
     /// Whether one of its refusals has the answer's code and message.
     fileprivate func describes(refusal answer: HTTPAnswer) -> Bool {
-        allRefusals.contains { refusal in
-            guard refusal.status.code == answer.status, refusal.code == answer.json["code"] as? String,
-                let message = answer.message?.replacing(#/^record \d+: /#, with: "")
-            else { return false }
+        let json = answer.json
+        guard let code = json["code"] as? String, let text = json["message"] as? String else { return false }
+        let message = text.hasPrefix("record ") ? text.replacing(#/^record \d+: /#, with: "") : text
+        return allRefusals.contains { refusal in
+            guard refusal.status.code == answer.status, refusal.code == code else { return false }
             if Self.codesWithFields.contains(refusal.code) { return true }
             // With several validationErrors about parameters, the code is that of the first.
             return refusal.message == message || refusal.rest(of: message[...]).map(isMadeOfValidationErrors) == true
@@ -84,7 +89,10 @@ extension ServiceError {
     fileprivate func rest(of message: Substring) -> Substring? {
         // The name is the client's own.
         if code == "field_unknown" {
-            return message.firstMatch(of: /^[^,]* - is not known,/).map { message[$0.range.upperBound...] }
+            guard let end = message.range(of: " - is not known,"), !message[..<end.lowerBound].contains(",") else {
+                return nil
+            }
+            return message[end.upperBound...]
         }
         return message.hasPrefix(self.message) ? message.dropFirst(self.message.count) : nil
     }

@@ -39,10 +39,23 @@ struct BrowserTests {
         }
     }
 
+    /// Each collection makes the page longer, and each look at a long page takes a browser seconds.
+    private static let schema = """
+        {"roles": {"team": {}}, "collections": {
+            "messages": {"access": "acl", "fields": {"text": {"type": "string", "max": 4000}}},
+            "houses": {"access": "private", "indexes": ["address"], "fields": {
+                "address": {"type": "string", "required": true}, "comment": {"type": "string", "max": 1000},
+                "photo": {"type": "photo"}}},
+            "bugs": {"access": "shared", "role": "team", "fields": {
+                "title": {"type": "string", "required": true, "max": 200}}}
+        }}
+        """
+
     @Test("By keyboard: learn the API, try its calls, and run what the page shows")
     func docs() async throws {
         // With limits, as installations have them, which are in the descriptions.
-        try await TestService.runWithSchema(settings: ["LOG_LEVEL": "trace", "RATE_LIMITS": "on"]) { service in
+        let settings = ["LOG_LEVEL": "trace", "RATE_LIMITS": "on"]
+        try await TestService.runWithSchema(Self.schema, settings: settings) { service in
             let credential = ["name": TestService.apiName, "api_password": TestService.apiPassword]
             try await Self.run("docs_page.py", in: service, Self.account.merging(credential) { $1 })
             #expect(try await service.count("SELECT count(*) FROM photos") == 2)
