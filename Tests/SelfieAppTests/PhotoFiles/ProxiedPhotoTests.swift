@@ -14,7 +14,7 @@ import Testing
 @testable import SelfieApp
 
 /// Photos that come through the service from a bucket that fails, to clients that are slow or leave.
-@Suite("Photos through the service", .serialized, .timeLimit(.minutes(3)))
+@Suite("Photos through the service", .timeLimit(.minutes(3)))
 struct ProxiedPhotoTests {
     /// More than all sockets between a bucket and a client hold.
     private static let image = TestImage.png(bytes: 48 << 20)
