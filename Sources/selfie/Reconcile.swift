@@ -38,6 +38,7 @@ struct Reconcile: AsyncParsableCommand {
         let printer = FindingPrinter(max: Self.maxFindings, isDryRun: dryRun, bar: bar)
         let result: TaskResult<ReconciliationReport>
         do {
+            defer { bar.clear() }
             result = try await Installation.reconcile(
                 ReconciliationOptions(
                     repairs: !dryRun,
@@ -50,11 +51,7 @@ struct Reconcile: AsyncParsableCommand {
                 onProgress: { bar.show($0) },
                 onFinding: { printer.print($0) }
             )
-        } catch {
-            bar.clear()
-            throw error
         }
-        bar.clear()
         print(ReconciliationTable.text(result.report, installation: configuration.installation))
         if let failure = result.failure { throw failure }
         if olderThan.seconds > 0 { StandardError.write("Differences younger than \(olderThan) were ignored.\n") }
@@ -83,24 +80,11 @@ enum ReconciliationTable {
     static func text(_ report: ReconciliationReport, installation: String) -> String {
         let rows = ReconciliationReport.Kind.allCases.map { kind in
             let count = report[kind]
-            return [kind.title, "\(count.found)", "\(count.repaired)", "\(count.found - count.repaired)"]
+            return [kind.texts.title, "\(count.found)", "\(count.repaired)", "\(count.found - count.repaired)"]
         }
         let table = TextTable.text([["", "FOUND", "REPAIRED", "LEFT"]] + rows, rightAligned: [1, 2, 3])
         let (photos, objects) = (counted(report.photoCount, "photo"), counted(report.objectCount, "object"))
         return "Compared \(photos) with \(objects): \(installation).\n\(table)"
-    }
-}
-
-extension ReconciliationReport.Kind {
-    /// As a line of the table.
-    fileprivate var title: String {
-        switch self {
-        case .objectWithoutPhoto: "Objects without a photo"
-        case .photoWithoutObject: "Photos without an object"
-        case .otherLength: "Photos whose object has another length"
-        case .unfinishedPut: "Uploads left unfinished"
-        case .versionWithoutPhoto: "Versions of deleted photos"
-        }
     }
 }
 
@@ -124,34 +108,25 @@ private final class FindingPrinter: Sendable {
         }
         guard count <= max else { return }
         bar.clear()
-        let outcome = finding.isRepaired ? finding.kind.repair : isDryRun ? "found" : "not repaired"
+        let outcome = finding.isRepaired ? finding.kind.texts.repair : isDryRun ? "found" : "not repaired"
         // A key that was put there by hand may have any characters.
         let key = finding.key.unicodeScalars.map { $0.properties.generalCategory == .control ? "?" : String($0) }
-        Swift.print("\(outcome): \(finding.kind.sentence) \(key.joined())")
+        Swift.print("\(outcome): \(finding.kind.texts.sentence) \(key.joined())")
         if count == max { Swift.print("… and more. The table counts all.") }
     }
 }
 
 extension ReconciliationReport.Kind {
-    /// What the repair did.
-    fileprivate var repair: String {
+    /// A line of the table, the text before a key, and what the repair did.
+    fileprivate var texts: (title: String, sentence: String, repair: String) {
         switch self {
-        case .objectWithoutPhoto: "object deleted"
-        case .photoWithoutObject: "row deleted"
-        case .otherLength: "repaired"
-        case .unfinishedPut: "upload removed"
-        case .versionWithoutPhoto: "version deleted"
-        }
-    }
-
-    /// The text before a key.
-    fileprivate var sentence: String {
-        switch self {
-        case .objectWithoutPhoto: "object without a photo:"
-        case .photoWithoutObject: "photo without an object:"
-        case .otherLength: "photo whose object has another length:"
-        case .unfinishedPut: "upload left unfinished:"
-        case .versionWithoutPhoto: "version of a deleted photo:"
+        case .objectWithoutPhoto: ("Objects without a photo", "object without a photo:", "object deleted")
+        case .photoWithoutObject: ("Photos without an object", "photo without an object:", "row deleted")
+        case .otherLength:
+            ("Photos whose object has another length", "photo whose object has another length:", "repaired")
+        case .unfinishedPut: ("Uploads left unfinished", "upload left unfinished:", "upload removed")
+        case .versionWithoutPhoto:
+            ("Versions of deleted photos", "version of a deleted photo:", "version deleted")
         }
     }
 }

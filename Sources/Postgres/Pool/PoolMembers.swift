@@ -39,19 +39,16 @@ struct PoolMembers {
         var isReplaceable: Bool
     }
 
-    private var members: [PoolMember] = []
+    private(set) var all: [PoolMember] = []
     /// Leases that have not ended, and have no connection any more.
     private var lostLeases: [LeaseID: LostLease] = [:]
 
-    /// All of them.
-    var all: [PoolMember] { members }
+    subscript(id: PoolStateMachine.ConnectionID) -> PoolMember? { all.first { $0.id == id } }
 
-    subscript(id: PoolStateMachine.ConnectionID) -> PoolMember? { members.first { $0.id == id } }
-
-    mutating func append(_ member: PoolMember) { members.append(member) }
+    mutating func append(_ member: PoolMember) { all.append(member) }
 
     /// Removes a connection that is not leased.
-    mutating func remove(_ id: PoolStateMachine.ConnectionID) { members.removeAll { $0.id == id } }
+    mutating func remove(_ id: PoolStateMachine.ConnectionID) { all.removeAll { $0.id == id } }
 
     /// Removes a connection that was lost.
     ///
@@ -60,8 +57,8 @@ struct PoolMembers {
     ///   - error: Why it was lost.
     /// - Returns: The connection, if it was here.
     mutating func lose(_ id: PoolStateMachine.ConnectionID, _ error: PostgresError) -> PoolMember? {
-        guard let position = members.firstIndex(where: { $0.id == id }) else { return nil }
-        let member = members.remove(at: position)
+        guard let position = all.firstIndex(where: { $0.id == id }) else { return nil }
+        let member = all.remove(at: position)
         if let lease = member.lease {
             lostLeases[lease] = LostLease(error: error, isReplaceable: !member.isLeaseUsed)
         }
@@ -76,7 +73,7 @@ struct PoolMembers {
 
     /// What has a lease's statements now.
     func state(of lease: LeaseID) -> LeaseState {
-        if let member = members.first(where: { $0.lease == lease }) { return .connected(member) }
+        if let member = all.first(where: { $0.lease == lease }) { return .connected(member) }
         guard let lost = lostLeases[lease] else { return .ended }
         return lost.isReplaceable ? .replaceable : .lost(lost.error)
     }
@@ -89,7 +86,7 @@ struct PoolMembers {
     /// - Returns: Its connection, if it still has one.
     mutating func end(_ lease: LeaseID) -> PoolMember? {
         lostLeases[lease] = nil
-        guard let member = members.first(where: { $0.lease == lease }) else { return nil }
+        guard let member = all.first(where: { $0.lease == lease }) else { return nil }
         member.lease = nil
         member.isLeaseUsed = false
         member.isReturning = true

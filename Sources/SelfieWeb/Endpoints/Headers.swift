@@ -77,11 +77,7 @@ extension Endpoint.Header {
         example: "8d6bb1f9-5c4e-4f0e-9c53-1f8a6a6e5d11",
         isAlwaysThere: true
     )
-    static let retryAfter = Self(
-        name: "Retry-After",
-        summary: "After how many seconds to try again.",
-        example: "5"
-    )
+    static let retryAfter = Self(name: "Retry-After", summary: "After how many seconds to try again.", example: "5")
     static let authenticate = Self(
         name: "WWW-Authenticate",
         summary: "The credential that is required.",

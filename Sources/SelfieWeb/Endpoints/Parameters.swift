@@ -88,12 +88,7 @@ extension Endpoint.Parameter {
     )
     static let typedPassword = Self("password", .typedPassword, "The password.", example: typed)
     static let typedOldPassword = Self("old_password", .typedPassword, "The current password.", example: typed)
-    static let typedNewPassword = Self(
-        "password",
-        typedNewPasswordKind,
-        "The new account's password.",
-        example: typed
-    )
+    static let typedNewPassword = Self("password", typedNewPasswordKind, "The new account's password.", example: typed)
     static let typedChangedPassword = Self(
         "new_password",
         typedNewPasswordKind,
@@ -116,13 +111,7 @@ extension Endpoint.Parameter {
         example: "true",
         isRequired: false
     )
-    static let all = Self(
-        "all",
-        .flag,
-        "`true` ends all of the user's sessions.",
-        example: "true",
-        isRequired: false
-    )
+    static let all = Self("all", .flag, "`true` ends all of the user's sessions.", example: "true", isRequired: false)
     static let listed = Self(
         "listed",
         .flag,
@@ -136,12 +125,7 @@ extension Endpoint.Parameter {
         "The photo's title. Line breaks and tabs are kept.",
         example: "My first selfie"
     )
-    static let photoID = Self(
-        "photo_id",
-        .id,
-        "The photo's `random_id`.",
-        example: randomIDExample
-    )
+    static let photoID = Self("photo_id", .id, "The photo's `random_id`.", example: randomIDExample)
     static let limit = Self(
         "limit",
         .integer(1...PhotoSelection.maxLimit),
@@ -164,13 +148,7 @@ extension Endpoint.Parameter {
         example: PhotoSelection.Order.newest.rawValue,
         isRequired: false
     )
-    static let memberID = Self(
-        "member",
-        .id,
-        in: .path,
-        "The member's `id`.",
-        example: Endpoint.Answer.Member.memberID
-    )
+    static let memberID = Self("member", .id, in: .path, "The member's `id`.", example: Endpoint.Answer.Member.memberID)
     static let beginning = Self(
         "query",
         .line(maxCharacters: ValidationError.maxCharacters),
