@@ -1,11 +1,11 @@
--- What others see of a user, and whom a user blocks. A member's id is random. The directory reads along three indexes.
--- Their collation is "C", so that all values with the same prefix are one range.
+-- What others see of a user, and whom a user blocks. Members are named by an id that tells nothing. The directory walks
+-- along three indexes. Their collation is "C", so that what begins with a text is one range.
 -- migrate:up
 ALTER TABLE users
     ADD COLUMN member_id text COLLATE "C" NOT NULL DEFAULT replace(gen_random_uuid()::text, '-', ''),
     ADD COLUMN title text NOT NULL DEFAULT '',
-    -- The id of one of the user's photos. It is not a foreign key, because photos are locked after users. An id of a deleted
-    -- photo means that there is no picture.
+    -- A photo of the user's own. It refers to nothing, since photos are locked after users: a photo that is gone is no
+    -- picture.
     ADD COLUMN picture_id integer,
     ADD COLUMN shows_email boolean NOT NULL DEFAULT false,
     ADD COLUMN profile json NOT NULL DEFAULT '{}';

@@ -1,5 +1,5 @@
--- Between 0.14.0 and the next release, there were other migrations for streams and records. A database with their tables
--- can't be migrated from here.
+-- Between 0.14.0 and the next release, there were other migrations for streams and records. A database that
+-- has them can't be brought up to date from here.
 -- migrate:up
 DO $$
 DECLARE

@@ -1,6 +1,7 @@
--- Each request needs its user's member id, which never changes. The session has a copy, so that no request joins `users`.
+-- Each request needs the id of its user as a member, which never changes. It is kept with the session, so that no request joins
+-- `users`.
 -- migrate:up
--- NULL in sessions that an older version creates while both run.
+-- NULL in what an older version adds beside this one.
 ALTER TABLE sessions ADD COLUMN member_id text COLLATE "C";
 UPDATE sessions SET member_id = users.member_id FROM users WHERE users.id = user_id;
 

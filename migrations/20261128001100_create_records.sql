@@ -1,11 +1,11 @@
--- Records are JSON objects in collections. Indexed fields and references have rows of their own.
+-- Records are JSON objects in collections. What lists and rules need of them are rows of their own.
 -- migrate:up
 CREATE TABLE schema_definitions (
-    -- Grows with each change. The current schema has the largest.
+    -- Grows with each change. The present one is the largest.
     version bigint PRIMARY KEY,
     definition json NOT NULL,
     applied_at timestamp NOT NULL DEFAULT (now() AT TIME ZONE 'UTC'),
-    -- Records that a schema removes take no numbers. Cursors from before begin again.
+    -- What a schema removes has no numbers. Cursors from before begin again.
     removes_records boolean NOT NULL DEFAULT false
 );
 
@@ -24,20 +24,20 @@ CREATE TABLE records (
     updated_at timestamp NOT NULL DEFAULT (now() AT TIME ZONE 'UTC'),
     expires_at timestamp,
     deleted_at timestamp,
-    -- HMAC-SHA256 of the data that a member sent to another member's inbox. It stays when the recipient deletes the record.
+    -- HMAC-SHA256 of the data that a member sent to the inbox of another one. It stays when the recipient deletes the record.
     sent_digest bytea,
-    -- The bytes of that data. They count for the sender until the tombstone is removed, so that the sender does not notice the
-    -- deletion. Bytes that the recipient adds count for the recipient.
+    -- Its bytes. They count for its sender until the record is forgotten, so that the sender does not notice the deletion.
+    -- What the recipient adds counts for the recipient.
     sent_byte_count integer,
-    -- The expiry that the sender set.
+    -- The expiry that its sender gave it.
     sent_expires_at timestamp,
     CHECK ((data IS NULL) = (deleted_at IS NOT NULL))
 );
 
 CREATE UNIQUE INDEX records_id_key ON records (collection_id, recipient_id, id) WHERE deleted_at IS NULL;
--- The version is in the index for its maximum: an id may have been deleted many times.
+-- The version is there for its maximum: an id may have been deleted many times.
 CREATE INDEX records_deleted_id_index ON records (collection_id, recipient_id, id, version) WHERE deleted_at IS NOT NULL;
--- Finds a sender's record even if the inbox has many deleted records with its id.
+-- Finds what somebody sent with an id that the recipient has used very often.
 CREATE INDEX records_deleted_sender_index ON records (collection_id, recipient_id, id, owner_id)
 WHERE deleted_at IS NOT NULL AND recipient_id > 0;
 CREATE INDEX records_owner_id_index ON records (owner_id) WHERE deleted_at IS NULL;
@@ -57,12 +57,12 @@ CREATE TABLE record_index (
 
 CREATE INDEX record_index_record_key_index ON record_index (record_key);
 
--- The records that fields refer to.
+-- What fields refer to.
 CREATE TABLE record_references (
     record_key bigint NOT NULL,
     field text COLLATE "C" NOT NULL,
     target_key bigint NOT NULL,
-    -- The user who set it. Only references set by owners and writers prevent a deletion.
+    -- The user who set it. Only references of owners and writers keep a record from being deleted.
     owner_id integer,
     PRIMARY KEY (record_key, field)
 );
@@ -80,10 +80,10 @@ CREATE TABLE photo_references (
 
 CREATE INDEX photo_references_photo_id_index ON photo_references (photo_id);
 
--- Records whose photo was deleted, until their readers get a change. The owner of the photos, if they had only one.
+-- Records whose photo was deleted, until the streams of their readers show it; and whose photo it was, if it was one user's.
 CREATE TABLE photo_losses (record_key bigint PRIMARY KEY, photo_owner_id integer);
 
--- Set when an account is deleted. Its records are then deleted batch by batch.
+-- An account that is closed for good, and whose records go batch by batch.
 ALTER TABLE users ADD COLUMN leaving_since timestamp;
 CREATE INDEX users_leaving_since_index ON users (leaving_since) WHERE leaving_since IS NOT NULL;
 

@@ -1,11 +1,11 @@
 -- Each change of a user's photos takes a number of the user's stream. A photo is a grant of the collection 0. The version
 -- of a user's photos is the number of their last change.
 -- migrate:up
--- Otherwise, photos that others add or delete meanwhile would have no number.
+-- What others show or remove meanwhile would have no number.
 LOCK TABLE photos IN SHARE ROW EXCLUSIVE MODE;
 
--- When the version was last changed, in microseconds since 1970. It is never below the time, so that no version appears
--- twice after the restore of a backup.
+-- When the version was last changed, in microseconds since 1970. It is never below the time, so that no version comes
+-- twice after a backup was restored.
 ALTER TABLE photo_libraries ADD COLUMN changed_at bigint NOT NULL DEFAULT 0;
 
 INSERT INTO grants (stream_id, collection_id, record_key, rights, seq, shown_seq, random_id)
@@ -24,7 +24,7 @@ UPDATE photo_libraries SET changed_at = version, version = coalesce(
         WHERE streams.user_id = photo_libraries.user_id AND grants.collection_id = 0), 0
 );
 
--- Their functions stay, since the down script needs them.
+-- Their functions stay, since the way back needs them.
 DROP TRIGGER photos_removed ON photos;
 DROP TRIGGER photos_changed ON photos;
 DROP TRIGGER photos_added ON photos;
@@ -42,7 +42,7 @@ BEGIN
     IF changes > 0 THEN
         UPDATE streams SET seq = seq + changes WHERE user_id = $1 RETURNING id, seq INTO stream, number;
     END IF;
-    -- Only one UPDATE: after a second one, PostgreSQL checks the foreign key. The deletion of the account may lock the user.
+    -- Only once: a row that is changed twice is checked against its user, who may be locked by the deletion of the account.
     UPDATE photo_libraries SET
         version = coalesce(number, version),
         changed_at = CASE WHEN changes > 0 THEN next_version(greatest(changed_at, version)) ELSE changed_at END,
@@ -63,7 +63,7 @@ BEGIN
 END
 $$;
 
--- Libraries are changed in the order of their users' ids, so that two statements never deadlock.
+-- Libraries are changed in the order of their users, so that two statements never wait for each other.
 CREATE FUNCTION number_photos() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
     change record;

@@ -1,9 +1,9 @@
--- An unlisted photo belongs to records, or is a member's picture. It is deleted after the last reference to it.
+-- A photo that is not listed belongs to records, or is a member's picture. It goes with the last that refers to it.
 -- migrate:up
 ALTER TABLE photos DROP CONSTRAINT photos_state_check;
 ALTER TABLE photos ADD CONSTRAINT photos_state_check CHECK (state IN ('pending', 'ready', 'unlisted'));
 
--- Unlisted photos that lost a reference, and are deleted if they have none left.
+-- Photos to look at: whether something still refers to them.
 CREATE TABLE photo_releases (
     photo_id integer PRIMARY KEY,
     due_at timestamp NOT NULL
@@ -59,7 +59,7 @@ DROP FUNCTION release_photos();
 DROP INDEX users_picture_id_index;
 DROP TABLE photo_releases;
 
--- Unlisted photos are deleted. Otherwise they would appear in their users' lists.
+-- As listed photos they would be where they never were.
 INSERT INTO object_deletions (random_id, object_version) SELECT random_id, object_version FROM photos
 WHERE state = 'unlisted' ON CONFLICT (random_id) DO NOTHING;
 DELETE FROM photos WHERE state = 'unlisted';

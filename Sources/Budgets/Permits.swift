@@ -50,7 +50,6 @@ package final class Permits<Holder: Hashable & Sendable>: Sendable {
     /// No permits yet, for a holder who acquires them one after another.
     package func none(for holder: Holder) -> Permit<Holder> { Permit(of: self, for: holder) }
 
-    @specialized(where Holder == Int)
     fileprivate func acquire(_ count: Int, for holder: Holder, leavesSome: Bool) throws(TooBusy) {
         let refusal = state.withLock { state -> TooBusy? in
             let own = state.inUseByHolder[holder, default: 0]
@@ -70,7 +69,6 @@ package final class Permits<Holder: Hashable & Sendable>: Sendable {
         if let refusal { throw refusal }
     }
 
-    @specialized(where Holder == Int)
     fileprivate func release(_ count: Int, of holder: Holder) {
         guard count > 0 else { return }
         state.withLock { state in

@@ -215,8 +215,6 @@ struct PreparedOperation {
     /// Its position in the call.
     let position: Int
     private let operation: RecordOperation
-    /// What the client sent as data, perhaps only a part; nil for nothing.
-    private let sent: JSONValue?
     /// The record's id, which may be a new one.
     let id: String
     /// The data of a new record, or of one that is replaced; nil for other operations.
@@ -238,12 +236,13 @@ struct PreparedOperation {
         self.operation = operation
         self.position = position
         id = operation.id ?? RecordID.make()
-        sent = operation.data.map { (try? JSONValue.parse($0.utf8)) ?? .null }
         guard operation.action == .create || operation.action == .put else {
             (content, parent, inherits, sentDigest) = (nil, nil, false, nil)
             return
         }
-        var value = sent ?? .object([:])
+        // Parsed, it takes many times the memory of its text. So only what was checked is stored.
+        let sent = Self.value(operation.data)
+        var value = sent
         let setFields = schema.schema.setFields(of: collection.name)
         if case .object(var members) = value, !setFields.isEmpty {
             for name in setFields { members[name] = nil }
@@ -253,7 +252,7 @@ struct PreparedOperation {
         self.content = content
         parent = (try? content.get()).flatMap { schema.parentRule(of: collection)?.parent(of: $0) }
         inherits = parent != nil && collection.definition.access == .acl && !operation.namesMembers
-        sentDigest = digest?(sent ?? .object([:]), id)
+        sentDigest = digest?(sent, id)
     }
 
     subscript<Value>(dynamicMember member: KeyPath<RecordOperation, Value>) -> Value { operation[keyPath: member] }
@@ -263,8 +262,12 @@ struct PreparedOperation {
 
     /// Data after the operation.
     func changed(_ old: JSONValue) -> JSONValue {
-        guard let sent else { return old }
-        return operation.action == .patch ? old.merged(with: sent) : sent
+        guard let data = operation.data else { return old }
+        return operation.action == .patch ? old.merged(with: Self.value(data)) : Self.value(data)
+    }
+
+    private static func value(_ data: String?) -> JSONValue {
+        (try? JSONValue.parse((data ?? "{}").utf8)) ?? .null
     }
 }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import JSON
 import RecordSchema
 import Testing
 
@@ -78,5 +79,19 @@ struct RecordCallTests {
 
         let named = try await Self.call("messages", [RecordOperation(.create, id: "m", data: data, readers: ["dan"])])
         #expect(named.sharedRecords.isEmpty && named.maxSends([:]) == 1)
+    }
+
+    @Test("A prepared operation holds no parsed data: that takes many times the memory of its text")
+    func memory() throws {
+        let scene = try PlannerScene()
+        for action in [RecordOperation.Action.create, .put, .patch] {
+            let operation = RecordOperation(action, id: "r", data: #"{"address":"a","photo":null}"#)
+            #expect(!Self.holdsJSON(try scene.prepared(operation, "houses")), "\(action)")
+        }
+        #expect(Self.holdsJSON([Optional(JSONValue.null)]))
+    }
+
+    private static func holdsJSON(_ value: Any) -> Bool {
+        value is JSONValue || Mirror(reflecting: value).children.contains { holdsJSON($0.value) }
     }
 }
