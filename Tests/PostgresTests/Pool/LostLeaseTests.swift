@@ -66,7 +66,7 @@ struct LostLeaseTests {
     func used() async throws {
         try await withClient(maxConnections: 1) { client, url in
             try await Sessions.watching(url) { sessions async throws in
-                let error = try await client.withConnection { connection in
+                let (error, connection) = try await client.withConnection { connection in
                     try await connection.query("SET application_name = 'lent'")
                     try await Self.end(sessions, of: client)
                     let error = await #expect(throws: PostgresError.self) {
@@ -75,10 +75,15 @@ struct LostLeaseTests {
                     await #expect(throws: PostgresError.self, "no other connection comes later") {
                         try await connection.query("SELECT 1 AS one")
                     }
-                    return error
+                    return (error, connection)
                 }
                 guard case .connectionLost = error else {
                     Issue.record("\(String(reflecting: error))")
+                    return
+                }
+                let later = await #expect(throws: PostgresError.self) { try await connection.query("SELECT 1 AS one") }
+                guard case .leaseEnded = later else {
+                    Issue.record("the pool still knows the lease: \(String(reflecting: later))")
                     return
                 }
                 #expect(try await client.read("SELECT 1 AS one").count == 1)

@@ -147,6 +147,7 @@ struct MemberTests {
         (#"{"fields":null}"#, "fields_invalid", fieldsInvalid),
         (#"{"fields":[1]}"#, "fields_invalid", fieldsInvalid),
         (#"{"fields":"{}"}"#, "fields_invalid", fieldsInvalid),
+        (#"{"fields":{"a":"e\#(String(repeating: "\u{301}", count: 31))"}}"#, "fields_invalid", fieldsInvalid),
         (#"{"fields":{"a":["\u0000"]}}"#, "fields_has_null", "fields - contains U+0000, which can't be stored,"),
         (#"{"fields":{"\u0000":1}}"#, "fields_has_null", "fields - contains U+0000, which can't be stored,"),
         (

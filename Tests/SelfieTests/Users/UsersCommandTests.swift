@@ -287,6 +287,9 @@ struct UsersCommandTests {
             let table = try await Self.run(service, ["sessions", "ada@example.com"])
             #expect(Self.lines(table)[1].last == "Selfie/1.0")
             #expect(!table.output.contains(token))
+            try await service.postgres.write("UPDATE sessions SET device = NULL")
+            let unnamed = try await Self.run(service, ["sessions", "ada@example.com", "--json"])
+            #expect((try Self.json(unnamed) as? [[String: Any]])?[0]["device"] is NSNull)
 
             let id = try await service.count("SELECT id::bigint AS count FROM users")
             let before = try await Self.run(service, ["audit", "ada@example.com", "--json"])
