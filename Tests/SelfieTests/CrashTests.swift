@@ -37,8 +37,8 @@ struct CrashTests {
                 try await storm.age()
                 return try await storm.isWhole()
             }
-            let validationErrors = try await storm.validationErrors(served.service, token: token)
-            #expect(validationErrors == [])
+            let mistakes = try await storm.mistakes(served.service, token: token)
+            #expect(mistakes == [])
         }
     }
 }

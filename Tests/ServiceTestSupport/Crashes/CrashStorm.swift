@@ -200,26 +200,26 @@ package struct CrashStorm: Sendable {
     ///   - token: Whose photos.
     /// - Returns: A line for each thing that is wrong.
     /// - Throws: What asking throws.
-    package func validationErrors(_ service: TestService, token: String) async throws -> [String] {
-        var validationErrors = ledger.surprises
+    package func mistakes(_ service: TestService, token: String) async throws -> [String] {
+        var mistakes = ledger.surprises
         let answer = try await service.list(token: token)
         let listed = Set((answer.jsonArray ?? []).compactMap { $0["random_id"] as? String })
         if answer.status != 200 || listed.sorted() != objects.keys() {
-            validationErrors.append(
+            mistakes.append(
                 "the list is \(answer.status) \(listed.sorted()), the objects are \(objects.keys())"
             )
         }
         for id in Set(ledger.kept.keys).subtracting(listed) {
-            validationErrors.append("\(id): an upload that was answered 200 is gone")
+            mistakes.append("\(id): an upload that was answered 200 is gone")
         }
         for id in ledger.deleted.intersection(listed) {
-            validationErrors.append("\(id): a photo whose deletion was answered 200 is there")
+            mistakes.append("\(id): a photo whose deletion was answered 200 is there")
         }
         for (id, image) in ledger.uploaded where listed.contains(id) && objects.bytes(key: id) != image {
-            validationErrors.append("\(id): it has other bytes")
+            mistakes.append("\(id): it has other bytes")
         }
         let owners = try await service.count("SELECT count(DISTINCT user_id) FROM photos")
-        if owners > 1 { validationErrors.append("photos of \(owners) users") }
-        return validationErrors
+        if owners > 1 { mistakes.append("photos of \(owners) users") }
+        return mistakes
     }
 }

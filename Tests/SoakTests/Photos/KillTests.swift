@@ -6,7 +6,8 @@ import Testing
 @Suite("kill -9 again and again in the middle of uploads and deletions", .serialized, .timeLimit(.minutes(20)))
 struct KillTests {
     private static let roundCount = 12
-    private static let requestCount = 50
+    /// As many as a session may have under way.
+    private static let requestCount = 40
 
     @Test(
         "Rows and objects match one to one within a minute, and no answered request is forgotten",
@@ -32,7 +33,8 @@ struct KillTests {
             let served = try await storm.start()
             // In real time: a pending photo is given up after 40 s, and a sweep comes every 5 s.
             try await poll("rows and objects match", within: .seconds(60)) { try await storm.isWhole() }
-            #expect(try await storm.validationErrors(served.service, token: token) == [])
+            let mistakes = try await storm.mistakes(served.service, token: token)
+            #expect(mistakes == [])
         }
     }
 }

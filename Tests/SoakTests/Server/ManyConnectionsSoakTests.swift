@@ -26,16 +26,16 @@ struct ManyConnectionsSoakTests {
                 let answer = try await service.signIn(email: "ada@example.com")
                 tokens.append(try #require(answer.json["api_authtoken"] as? String))
             }
-            var (connections, memory) = (0, 0)
+            var memory = 0
             try await withIdleConnections(service, token: tokens[0]) {
                 // What comes first opens connections to the database, which are kept for a while.
                 try await burst(service, requestsPerConnection: 2, tokens: tokens)
-                connections = try await databaseConnections(service)
                 memory = try ProcessMemory(of: served.process.processID).resident
                 try await burst(service, requestsPerConnection: 20, tokens: tokens)
-                #expect(try await databaseConnections(service) == connections)
+                // The pool has ten at most. How many of them are open depends on the moment.
+                let connections = try await databaseConnections(service)
+                #expect((1...10).contains(connections))
             }
-            #expect(connections <= 10)
             try await poll("the memory falls") {
                 try ProcessMemory(of: served.process.processID).resident <= memory * 6 / 5
             }
