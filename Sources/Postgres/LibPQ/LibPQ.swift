@@ -89,8 +89,11 @@ struct LibPQ: ~Copyable {
     ///
     /// False means that the connection ended; results may have come before that.
     func consumeInput() -> Bool {
-        // One call may leave a part of a TLS record in memory, and the socket does not show that.
-        PQconsumeInput(connection) == 1 && (PQsslInUse(connection) == 0 || PQconsumeInput(connection) == 1)
+        // A call may leave a part of a TLS record in memory, and the socket does not show that.
+        repeat {
+            guard PQconsumeInput(connection) == 1 else { return false }
+        } while libpq_has_pending_bytes(connection) == 1
+        return true
     }
 
     /// The next notification that has arrived.

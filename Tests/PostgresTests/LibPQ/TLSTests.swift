@@ -1,4 +1,7 @@
+import DatabaseTestSupport
 import Glibc
+import ProcessTestSupport
+import ServerProcesses
 import TestSupport
 import Testing
 
@@ -52,6 +55,26 @@ struct TLSTests {
         #expect(option(tcp, TCP_KEEPINTVL) == 5)
         #expect(option(tcp, TCP_KEEPCNT) == 3)
         #expect(option(tcp, TCP_USER_TIMEOUT) == 30_000)
+    }
+
+    @Test("An answer whose TLS records end anywhere arrives whole, also when the socket has nothing more to say")
+    func records() async throws {
+        let server = try await TLSServer.shared.value
+        let options = try PostgresConfiguration(url: try await TestCluster.scratchDatabase()).options
+        let socket = "\(try #require(options["host"]))/.s.PGSQL.\(options["port"] ?? "5432")"
+        let relay = try ServerProcess("tls-relay")
+        defer { relay.stop() }
+        let arguments = [socket, server.rootCertificate, server.rootCertificate.replacing(".crt", with: ".key")]
+        let command = try PythonScript.command("tls_relay.py") + arguments + ["8192", "10000"]
+        let port = try await relay.launch(command) { $0.firstMatch(of: /listening on (\d+)/).map { $0.1 } }
+        let (user, database) = (try #require(options["user"]), try #require(options["dbname"]))
+        let url = "postgresql://\(user)@127.0.0.1:\(port)/\(database)?sslmode=require&gssencmode=disable"
+        try await withClient(url: url, maxConnections: 1) { client in
+            for size in [18_000, 18_192, 17_900, 40_000] {
+                let row = try await client.read("SELECT repeat('x', \(size)::int) AS text")[0]
+                #expect(try row.decode("text", as: String.self).utf8.count == size)
+            }
+        }
     }
 
     @Test("Answers of many sizes, of many callers at once, arrive whole over TLS")
