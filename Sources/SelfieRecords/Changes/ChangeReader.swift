@@ -49,13 +49,14 @@ struct ChangeReader: Sendable {
         return """
             ARRAY(
                 SELECT number FROM unnest(
-                    \(sessions), \(sessions.compactMap { known[$0].reader.sessionID }), \(sessions.map { known[$0].reader.userID })
+                    \(hidden: sessions), \(hidden: sessions.compactMap { known[$0].reader.sessionID }),
+                    \(hidden: sessions.map { known[$0].reader.userID })
                 ) AS asked (number, session_id, user_id)
                 WHERE \(part: session("asked.session_id", of: "asked.user_id")) IS NULL
-                UNION SELECT number FROM unnest(\(roles.map(\.0)), \(roles.map(\.1))) AS known (number, stream_id)
+                UNION SELECT number FROM unnest(\(hidden: roles.map(\.0)), \(hidden: roles.map(\.1))) AS known (number, stream_id)
                 FULL JOIN (
                     SELECT number, mine.id AS stream_id
-                    FROM unnest(\(Array(known.indices)), \(known.map(\.reader.userID))) AS asked (number, user_id)
+                    FROM unnest(\(hidden: Array(known.indices)), \(hidden: known.map(\.reader.userID))) AS asked (number, user_id)
                     CROSS JOIN LATERAL (\(part: roleStreams(of: "asked.user_id"))) AS mine
                 ) AS present USING (number, stream_id)
                 WHERE known.stream_id IS NULL OR present.stream_id IS NULL

@@ -49,7 +49,7 @@ struct ChangeStatement {
     ) {
         query = ChangeQuery(collections: nil, limit: Self.maxSharedCount, maxBytes: Self.maxSharedBytes)
         self.schema = schema
-        self.streams = "SELECT unnest(\(Array(streams.keys)))"
+        self.streams = "SELECT unnest(\(hidden: Array(streams.keys)))"
         (positions, beginsNow, userID) = (streams, false, nil)
         besides = "\(part: ChangeReader.changed(since: readers)) AS changed_readers"
         always = "rank = 1 AND number <= \(Self.maxStreamCount)"
@@ -116,7 +116,8 @@ struct ChangeStatement {
             FROM (\(part: streams)) AS mine (id)
             CROSS JOIN LATERAL (SELECT * FROM streams WHERE streams.id = mine.id LIMIT 1) AS streams
             LEFT JOIN unnest(
-                \(known.map(\.0)), \(known.map(\.1.number)), \(ends.map(\.number)), \(ends.map(\.postgresStart))
+                \(hidden: known.map(\.0)), \(hidden: known.map(\.1.number)), \(hidden: ends.map(\.number)),
+                \(hidden: ends.map(\.postgresStart))
             ) AS known (id, number, last, started) ON known.id = streams.id
             """
     }
