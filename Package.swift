@@ -18,9 +18,10 @@ let parserSettings = settings + [.unsafeFlags(["-O"], .when(configuration: .debu
 let isFuzzing = Context.environment["SELFIE_FUZZ"] != nil
 
 let fuzzedModules: [Target.Dependency] = [
-    "AESCrypt", "Encodings", "ImageFiles", "JSON", "Multipart", "S3", "SelfieWeb",
+    "AESCrypt", "Curl", "Encodings", "ImageFiles", "JSON", "Multipart", "S3", "SelfieWeb",
     .product(name: "HTTPTypes", package: "swift-http-types"),
     .product(name: "NIOCore", package: "swift-nio"),
+    .product(name: "NIOHTTP1", package: "swift-nio"),
 ]
 
 let fuzzing: [Target] =
@@ -52,7 +53,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-algorithms", from: "1.2.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -61,12 +61,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
     ],
     targets: [
         .systemLibrary(name: "CLinux"),
+        .systemLibrary(name: "CLibCrypto"),
+        .systemLibrary(name: "CLibCurl"),
         .systemLibrary(name: "CLibPQ"),
         .systemLibrary(name: "CCrypt"),
         .systemLibrary(name: "CExpat"),
@@ -81,8 +82,8 @@ let package = Package(
             swiftSettings: parserSettings
         ),
         .target(
-            name: "Secrets",
-            dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+            name: "Cryptography",
+            dependencies: ["CLibCrypto"],
             swiftSettings: settings
         ),
         .target(
@@ -97,7 +98,7 @@ let package = Package(
         .target(
             name: "RecordSchema",
             dependencies: [
-                "Encodings", "JSON", "Secrets", .product(name: "Crypto", package: "swift-crypto"),
+                "Encodings", "JSON", "Cryptography",
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: settings
@@ -108,7 +109,24 @@ let package = Package(
             dependencies: ["Concurrency", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
         ),
-        .target(name: "Concurrency", dependencies: ["CLinux"], swiftSettings: settings),
+        .target(
+            name: "Concurrency",
+            dependencies: ["CLinux", .product(name: "NIOConcurrencyHelpers", package: "swift-nio")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "Curl",
+            dependencies: [
+                "CLibCrypto", "CLibCurl", "Concurrency",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings
+        ),
         .target(
             name: "Budgets",
             dependencies: [.product(name: "DequeModule", package: "swift-collections")],
@@ -117,8 +135,8 @@ let package = Package(
         .target(
             name: "Traces",
             dependencies: [
+                "Curl",
                 "Encodings", "Outages",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -134,9 +152,9 @@ let package = Package(
         .target(
             name: "Postgres",
             dependencies: [
+                "Cryptography",
                 "CLinux", "CLibPQ", "Concurrency", "Outages",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
@@ -163,9 +181,8 @@ let package = Package(
         .target(
             name: "S3",
             dependencies: [
-                "CExpat", "Concurrency", "Encodings",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Cryptography",
+                "CExpat", "Concurrency", "Curl", "Encodings",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "SystemPackage", package: "swift-system"),
@@ -180,8 +197,7 @@ let package = Package(
         .target(
             name: "AESCrypt",
             dependencies: [
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                "Cryptography"
             ],
             swiftSettings: settings
         ),
@@ -197,7 +213,7 @@ let package = Package(
         .target(
             name: "ObjectStore",
             dependencies: [
-                "Secrets", "Budgets", "LinuxFiles", "S3",
+                "Cryptography", "Budgets", "LinuxFiles", "S3",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -224,9 +240,9 @@ let package = Package(
         .target(
             name: "SelfieAccounts",
             dependencies: [
-                "AESCrypt", "Budgets", "CCrypt", "Concurrency", "Encodings", "JSON", "Outages", "Postgres", "Secrets",
+                "AESCrypt", "Budgets", "CCrypt", "Concurrency", "Encodings", "JSON", "Outages", "Postgres",
+                "Cryptography",
                 .product(name: "Algorithms", package: "swift-algorithms"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
@@ -237,7 +253,7 @@ let package = Package(
             name: "SelfiePhotos",
             dependencies: [
                 "Budgets", "Concurrency", "Encodings", "ImageFiles", "JSON", "ObjectStore", "Outages", "Postgres",
-                "S3", "Secrets", "SelfieAccounts",
+                "S3", "Cryptography", "SelfieAccounts",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -246,10 +262,9 @@ let package = Package(
         .target(
             name: "SelfieRecords",
             dependencies: [
-                "Budgets", "Concurrency", "Encodings", "JSON", "Postgres", "RecordSchema", "Secrets",
+                "Budgets", "Concurrency", "Encodings", "JSON", "Postgres", "RecordSchema", "Cryptography",
                 "SelfieAccounts", "SelfiePhotos",
                 .product(name: "Algorithms", package: "swift-algorithms"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: settings
@@ -267,11 +282,10 @@ let package = Package(
             name: "SelfieWeb",
             dependencies: [
                 "AESCrypt", "Budgets", "CPages", "CZlib", "Concurrency", "Encodings", "HTTPConnection", "ImageFiles",
-                "JSON", "Multipart", "ObjectStore", "Postgres", "RecordSchema", "S3", "Secrets", "SelfieAccounts",
+                "JSON", "Multipart", "ObjectStore", "Postgres", "RecordSchema", "S3", "Cryptography", "SelfieAccounts",
                 "SelfieConfiguration", "SelfieCore", "SelfiePhotos", "SelfieRecords", "Traces",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -286,9 +300,9 @@ let package = Package(
         .target(
             name: "SelfieConfiguration",
             dependencies: [
+                "Curl",
                 "Budgets", "Concurrency", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieAccounts",
                 "SelfiePhotos", "SelfieRecords",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -297,12 +311,12 @@ let package = Package(
         .target(
             name: "SelfieOperations",
             dependencies: [
+                "Curl",
                 "Concurrency", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore",
-                "Secrets",
+                "Cryptography",
                 "Postgres", "RecordSchema", "S3",
                 "SelfieConfiguration",
                 "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -313,6 +327,7 @@ let package = Package(
         .target(
             name: "SelfieApp",
             dependencies: [
+                "Curl",
                 "Traces",
                 "Budgets", "CLinux", "Concurrency", "HTTPConnection", "Migrations", "ObjectStore", "Outages",
                 "Postgres",
@@ -321,7 +336,6 @@ let package = Package(
                 "SelfieWeb",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -337,7 +351,7 @@ let package = Package(
             name: "selfie",
             dependencies: [
                 "AESCrypt", "CLinux", "Concurrency", "EmbeddedPostgres", "Encodings", "JSON", "Migrations",
-                "Postgres", "RecordSchema", "Secrets", "SelfieApp", "SelfieConfiguration", "SelfieAccounts",
+                "Postgres", "RecordSchema", "Cryptography", "SelfieApp", "SelfieConfiguration", "SelfieAccounts",
                 "SelfiePhotos", "SelfieRecords",
                 "SelfieOperations",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -358,13 +372,13 @@ let package = Package(
         .executableTarget(
             name: "bench",
             dependencies: [
+                "Curl",
+                "Cryptography",
                 "AESCrypt", "Concurrency", "EmbeddedPostgres", "Encodings", "Migrations", "Postgres",
                 "ServerProcesses",
                 "RecordSchema", "S3", "SelfieApp", "SelfieConfiguration",
                 "SelfieRecords",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -381,14 +395,12 @@ let package = Package(
         // Code of a page of the documents, so that a test can run it.
         .target(
             name: "PasswordSnippet",
-            dependencies: [
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
-            ],
+            dependencies: ["CommonCrypto"],
             path: "docs/passwords",
             exclude: ["EncryptPassword.kt", "encrypt-password.js", "encrypt-password.sh", "encrypt_password.py"],
             sources: ["EncryptPassword.swift"]
         ),
+        .target(name: "CommonCrypto", dependencies: ["CLibCrypto"], path: "Tests/CommonCrypto"),
         .target(
             name: "TestSupport",
             dependencies: [
@@ -402,8 +414,9 @@ let package = Package(
         .target(
             name: "ConnectionTestSupport",
             dependencies: [
+                "Curl",
+                "Cryptography",
                 "CSanitizer", "ServerProcesses", "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -428,12 +441,12 @@ let package = Package(
         .target(
             name: "ServiceTestSupport",
             dependencies: [
+                "Curl",
                 "AESCrypt", "Budgets", "Concurrency", "DatabaseTestSupport", "JSON", "Postgres",
                 "RecordSchema", "S3",
                 "S3TestSupport",
                 "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieRecords",
                 "SelfieWeb", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -448,8 +461,8 @@ let package = Package(
         .target(
             name: "S3TestSupport",
             dependencies: [
+                "Curl",
                 "Concurrency", "ProcessTestSupport", "S3", "ServerProcesses",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/S3TestSupport",
@@ -470,7 +483,17 @@ let package = Package(
             dependencies: ["Outages", "TestSupport", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
         ),
-        .testTarget(name: "ConcurrencyTests", dependencies: ["Concurrency"], swiftSettings: settings),
+        .testTarget(name: "ConcurrencyTests", dependencies: ["CLinux", "Concurrency"], swiftSettings: settings),
+        .testTarget(
+            name: "CurlTests",
+            dependencies: [
+                "ConnectionTestSupport", "Curl", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "BenchTests",
             dependencies: ["bench"],
@@ -495,8 +518,8 @@ let package = Package(
         .testTarget(
             name: "TracesTests",
             dependencies: [
+                "Curl",
                 "ConnectionTestSupport", "TestSupport", "Traces",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
@@ -531,10 +554,10 @@ let package = Package(
         .testTarget(
             name: "S3Tests",
             dependencies: [
+                "Curl",
                 "Concurrency", "ConnectionTestSupport", "Encodings", "ProcessTestSupport", "S3", "S3TestSupport",
                 "ServerProcesses",
                 "TestSupport",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -557,9 +580,10 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "SecretsTests",
+            name: "CryptographyTests",
             dependencies: [
-                "Secrets", "ServerProcesses", "TestSupport", .product(name: "Crypto", package: "swift-crypto"),
+                "CLibCrypto", "ProcessTestSupport",
+                "Cryptography", "ServerProcesses", "TestSupport",
             ],
             swiftSettings: settings
         ),
@@ -573,10 +597,10 @@ let package = Package(
         .testTarget(
             name: "ObjectStoreTests",
             dependencies: [
+                "Cryptography",
                 "Encodings", "Budgets",
                 "LinuxFiles", "ObjectStore", "ConnectionTestSupport", "S3", "S3TestSupport", "ServerProcesses",
                 "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: settings
@@ -639,10 +663,10 @@ let package = Package(
         .testTarget(
             name: "SelfieWebTests",
             dependencies: [
+                "Cryptography",
                 "Encodings", "Budgets", "ImageFiles", "Multipart", "S3", "SelfieAccounts", "SelfieCore", "SelfiePhotos",
                 "SelfieWeb", "ServerProcesses",
                 "TestSupport",
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
@@ -662,11 +686,11 @@ let package = Package(
         .testTarget(
             name: "SelfieOperationsTests",
             dependencies: [
+                "Curl",
                 "Encodings", "DatabaseTestSupport", "LinuxFiles", "ObjectStore", "Postgres", "S3", "S3TestSupport",
                 "SelfieApp", "SelfieConfiguration", "SelfiePhotos",
                 "SelfieOperations", "ServiceTestSupport",
                 "ServerProcesses", "ConnectionTestSupport", "TestSupport",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -675,6 +699,7 @@ let package = Package(
         .testTarget(
             name: "SelfieAppTests",
             dependencies: [
+                "Curl",
                 "Budgets", "Concurrency", "Encodings", "JSON",
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",
                 "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
@@ -682,7 +707,6 @@ let package = Package(
                 "ObjectStore", "RecordSchema", "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore",
                 "SelfiePhotos", "SelfieRecords",
                 "SelfieOperations", "SelfieWeb",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
                 .product(name: "Logging", package: "swift-log"),
@@ -709,12 +733,13 @@ let package = Package(
         .testTarget(
             name: "SoakTests",
             dependencies: [
+                "CLinux",
+                "Curl",
                 "DatabaseTestSupport", "Postgres", "S3", "S3TestSupport",
                 "SelfieApp", "SelfieConfiguration", "SelfieRecords",
                 "SelfieWeb", "ServiceTestSupport",
                 "ProcessTestSupport",
                 "ServerProcesses", "ConnectionTestSupport", "TestSupport", "selfie",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

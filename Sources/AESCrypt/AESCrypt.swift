@@ -1,5 +1,4 @@
-import Crypto
-import CryptoExtras
+import Cryptography
 import FoundationEssentials
 
 /// The message format of AESCrypt, an Objective-C pod and Ruby gem, which transports passwords.
@@ -9,12 +8,16 @@ import FoundationEssentials
 ///
 /// Source: `AESCrypt.m` of the pod AESCrypt-ObjC and `aescrypt.rb` of the gem aescrypt.
 package struct AESCrypt: Sendable {
-    private let key: SymmetricKey
-    private static let zeroIV = [UInt8](repeating: 0, count: 16)
+    private let cipher: AESCBC
 
     /// - Parameter passphrase: The API's password, which app and server share.
     package init(passphrase: String) {
-        key = SymmetricKey(data: SHA256.hash(data: Array(passphrase.utf8)))
+        let key = SHA256.hash(passphrase.utf8).withUnsafeBytes { SecretBytes($0) }
+        do {
+            cipher = try AESCBC(key: key, iv: [UInt8](repeating: 0, count: 16))
+        } catch {
+            preconditionFailure("a SHA-256 digest has the length of a key")
+        }
     }
 
     /// Encrypts a message.
@@ -24,8 +27,7 @@ package struct AESCrypt: Sendable {
     /// - Throws: `AESCryptError` when the cipher fails, which it does for no message.
     package func encrypt(_ message: some Collection<UInt8>) throws(AESCryptError) -> String {
         do {
-            let iv = try AES._CBC.IV(ivBytes: Self.zeroIV)
-            return try AES._CBC.encrypt(Array(message), using: key, iv: iv).base64EncodedString()
+            return Data(try cipher.encrypt(message)).base64EncodedString()
         } catch {
             throw AESCryptError()
         }
@@ -41,8 +43,7 @@ package struct AESCrypt: Sendable {
     /// - Throws: `AESCryptError`, which does not say what was wrong: that would be a padding oracle.
     package func decrypt(_ text: String) throws(AESCryptError) -> [UInt8] {
         do {
-            let iv = try AES._CBC.IV(ivBytes: Self.zeroIV)
-            return try Array(AES._CBC.decrypt(try Self.decodeBase64(text), using: key, iv: iv))
+            return try cipher.decrypt(try Self.decodeBase64(text))
         } catch {
             throw AESCryptError()
         }

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Encodings
 package import JSON
 
@@ -27,6 +27,6 @@ package struct IndexValue: Sendable, Hashable {
         let text = "\(kind)\(content)"
         // PostgreSQL's text can't hold NUL. `where` may ask for one, and finds nothing.
         let isPlain = text.utf8.count <= Self.maxLength && !text.utf8.contains(0)
-        self.text = isPlain ? text : "h" + SHA256.hash(data: Array(text.utf8)).withUnsafeBytes { $0.hexadecimal }
+        self.text = isPlain ? text : "h" + SHA256.hash(Array(text.utf8)).withUnsafeBytes { $0.hexadecimal }
     }
 }

@@ -1,5 +1,5 @@
+import Cryptography
 import Encodings
-import Secrets
 
 /// The ids of records.
 package enum RecordID {

@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 import Concurrency
+import Curl
 package import FoundationEssentials
 import Glibc
 package import HTTPConnection
@@ -100,38 +100,33 @@ package struct SelfieService: Service {
         )
         let observability = Observability(configuration, logger: logger)
         do {
-            try await S3Client.withHTTPClient(deadlines: bucket.deadlines) { httpClient in
-                let database = observability.observed(configuration.postgres)
-                try await PostgresClient.withClient(configuration: database) { postgres in
-                    try await serve(
-                        postgres: postgres,
-                        hasher: hasher,
-                        httpClient: httpClient,
-                        connections: connections,
-                        observability: observability
-                    )
-                }
+            let database = observability.observed(configuration.postgres)
+            try await PostgresClient.withClient(configuration: database) { postgres in
+                try await serve(
+                    postgres: postgres,
+                    hasher: hasher,
+                    curl: CurlClient(S3Client.connections(deadlines: bucket.deadlines)),
+                    connections: connections,
+                    observability: observability
+                )
             }
         } catch {
             try? await hasher.shutDown()
-            try? await observability.shutDown()
             throw error
         }
-        // Both, whatever becomes of the first.
-        try? await observability.shutDown()
         try await hasher.shutDown()
     }
 
     private func serve(
         postgres: PostgresClient,
         hasher: PasswordHasher,
-        httpClient: HTTPClient,
+        curl: CurlClient,
         connections: ConnectionBudget,
         observability: Observability
     ) async throws {
         let objects = observability.observed(
             try await configuration.objectStorage.open(
-                httpClient: httpClient,
+                curl: curl,
                 options: observability.observed(bucket),
                 now: now,
                 logger: logger

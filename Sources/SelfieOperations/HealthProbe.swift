@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 import NIOCore
 import NIOHTTP1
 
@@ -13,8 +13,7 @@ package enum HealthProbe {
     }
 
     /// How long an answer may take; a check of the service's takes less.
-    private static let timeout: TimeAmount = .seconds(3)
-    private static let maxBytes = 64 * 1024
+    private static let timeout: Duration = .seconds(3)
 
     /// Asks once.
     ///
@@ -23,9 +22,8 @@ package enum HealthProbe {
     /// - Throws: `NoAnswer` when none comes in time.
     package static func ask(_ url: String) async throws -> Answer {
         do {
-            let response = try await HTTPClient.shared.execute(HTTPClientRequest(url: url), timeout: timeout)
-            let body = try await response.body.collect(upTo: maxBytes)
-            return Answer(text: String(buffer: body), isHealthy: (200..<300).contains(response.status.code))
+            let answer = try await CurlClient().answer(to: CurlRequest(url: url), within: timeout)
+            return Answer(text: String(buffer: answer.body), isHealthy: (200..<300).contains(answer.status.code))
         } catch {
             throw NoAnswer(url: url, cause: "\(error)")
         }

@@ -1,8 +1,8 @@
+import Cryptography
 import Encodings
 import ImageFiles
 import JSON
 package import ObjectStore
-import Secrets
 import SelfieAccounts
 
 /// A photo to be stored, checked.

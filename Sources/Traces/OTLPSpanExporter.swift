@@ -1,4 +1,4 @@
-package import AsyncHTTPClient
+package import Curl
 import FoundationEssentials
 package import Logging
 import NIOCore
@@ -19,7 +19,7 @@ package final class OTLPSpanExporter: SpanExporter {
 
     private let url: String
     private let service: (name: String, version: String)
-    private let httpClient: HTTPClient
+    private let curl: CurlClient
     private let logger: Logger
     private let collector: OutageReport
     private let state = Mutex(State())
@@ -27,17 +27,17 @@ package final class OTLPSpanExporter: SpanExporter {
     /// How many spans may wait.
     static let maxWaiting = 4_096
     private static let maxBatch = 512
-    private static let timeout: TimeAmount = .seconds(5)
+    private static let timeout: Duration = .seconds(5)
 
     /// - Parameters:
     ///   - endpoint: The collector's URL, such as `http://127.0.0.1:4318`.
     ///   - service: The name and the version of the service.
-    ///   - httpClient: Sends them.
+    ///   - curl: Sends them.
     ///   - logger: Gets a line when spans are lost, and when the collector takes them again.
-    package init(endpoint: String, service: (name: String, version: String), httpClient: HTTPClient, logger: Logger) {
+    package init(endpoint: String, service: (name: String, version: String), curl: CurlClient, logger: Logger) {
         url = "\(endpoint)/v1/traces"
         self.service = service
-        self.httpClient = httpClient
+        self.curl = curl
         self.logger = logger
         collector = OutageReport(
             failing: "spans can't be sent, and are lost",
@@ -72,14 +72,13 @@ package final class OTLPSpanExporter: SpanExporter {
     }
 
     private func send(_ batch: [FinishedSpan]) async throws {
-        var request = HTTPClientRequest(url: url)
+        var request = CurlRequest(url: url)
         request.method = .POST
         request.headers.add(name: "Content-Type", value: "application/json")
         let document = OTLPDocument(batch, serviceName: service.name, version: service.version)
-        request.body = .bytes(try JSONEncoder().encode(document))
-        let response = try await httpClient.execute(request, timeout: Self.timeout)
-        _ = try await response.body.collect(upTo: 64 * 1_024)
-        guard (200..<300).contains(response.status.code) else { throw Refusal(status: Int(response.status.code)) }
+        request.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(document)))
+        let status = Int(try await curl.answer(to: request, within: Self.timeout).status.code)
+        guard (200..<300).contains(status) else { throw Refusal(status: status) }
     }
 
     private func noteDropped() {

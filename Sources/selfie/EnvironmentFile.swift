@@ -1,5 +1,5 @@
+import Cryptography
 import FoundationEssentials
-import Secrets
 
 /// The `.env` file of a development folder.
 struct EnvironmentFile {

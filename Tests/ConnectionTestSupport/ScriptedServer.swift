@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 package import NIOCore
 import Synchronization
@@ -152,7 +152,7 @@ package struct ScriptedServer: Sendable {
     private static let hanging: Duration = .seconds(3_600)
 
     private static func md5Hex(_ bytes: ByteBuffer) -> String {
-        Insecure.MD5.hash(data: bytes.readableBytesView).map { String(format: "%02x", $0) }.joined()
+        MD5.hash(bytes.readableBytesView).map { String(format: "%02x", $0) }.joined()
     }
 
     /// Stands in a reply for the MD5 of the request's body.

@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 package import Concurrency
+import Curl
 package import Foundation
 package import S3
 package import ServerProcesses
@@ -39,35 +39,28 @@ package func withS3Client<Result>(
     now: @escaping @Sendable () -> Date = { Date() },
     perform body: (S3Client) async throws -> Result
 ) async throws -> Result {
-    let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration(deadlines: deadlines))
-    do {
-        let client = S3Client(
-            httpClient: httpClient,
-            configuration: try S3Configuration(
-                bucket: bucket,
-                region: region,
-                endpoint: endpoint,
-                forcePathStyle: forcePathStyle
-            ),
-            credentials: S3CredentialCache(
-                source: try source ?? .fixed(S3Credentials(accessKeyID: keys.id, secretAccessKey: keys.secret)),
-                httpClient: httpClient,
-                clock: clock,
-                now: now
-            ),
-            deadlines: deadlines,
-            retries: retries,
-            uploads: uploads,
+    let curl = CurlClient(S3Client.connections(deadlines: deadlines))
+    let client = S3Client(
+        curl: curl,
+        configuration: try S3Configuration(
+            bucket: bucket,
+            region: region,
+            endpoint: endpoint,
+            forcePathStyle: forcePathStyle
+        ),
+        credentials: S3CredentialCache(
+            source: try source ?? .fixed(S3Credentials(accessKeyID: keys.id, secretAccessKey: keys.secret)),
+            curl: curl,
             clock: clock,
             now: now
-        )
-        let result = try await body(client)
-        try await httpClient.shutdown()
-        return result
-    } catch {
-        try await httpClient.shutdown()
-        throw error
-    }
+        ),
+        deadlines: deadlines,
+        retries: retries,
+        uploads: uploads,
+        clock: clock,
+        now: now
+    )
+    return try await body(client)
 }
 
 /// Makes a client for a server's own keys.

@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 package import ConnectionTestSupport
+import Curl
 package import Foundation
 import NIOCore
 import NIOFoundationCompat
@@ -26,15 +26,14 @@ extension TestService {
         headers: [(String, String)] = [],
         body: Data? = nil
     ) async throws -> HTTPAnswer {
-        var request = HTTPClientRequest(url: target.hasPrefix("http") ? target : origin + target)
+        var request = CurlRequest(url: target.hasPrefix("http") ? target : origin + target)
         request.method = HTTPMethod(rawValue: method)
         request.headers = HTTPHeaders(headers)
         if let body { request.body = .bytes(ByteBuffer(data: body)) }
-        let response = try await Self.client.execute(request, timeout: .seconds(60))
-        let collected = try await response.body.collect(upTo: 64 << 20)
+        let response = try await CurlClient.shared.answer(to: request, within: .seconds(60), maxBytes: 64 << 20)
         var values: [String: String] = [:]
         for (name, value) in response.headers { values[name.lowercased()] = value }
-        let answer = HTTPAnswer(status: Int(response.status.code), headers: values, body: Data(buffer: collected))
+        let answer = HTTPAnswer(status: Int(response.status.code), headers: values, body: Data(buffer: response.body))
         secrets.note(target, headers: headers, body: body, answer)
         if target.hasPrefix("/") { Self.expectDescription(of: answer, to: method, target) }
         return answer
@@ -150,12 +149,6 @@ extension TestService {
     package func count(_ query: PostgresQuery) async throws -> Int {
         try await postgres.read(query).first?.decode("count") ?? 0
     }
-
-    private static let client: HTTPClient = {
-        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
-        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 1024
-        return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    }()
 }
 
 /// An unexpected answer in a helper.

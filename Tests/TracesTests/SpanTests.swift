@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 import ConnectionTestSupport
+import Curl
 import Foundation
 import Logging
 import NIOCore
@@ -85,7 +85,7 @@ struct SpanTests {
             let exporter = OTLPSpanExporter(
                 endpoint: server.endpoint,
                 service: ("selfie", "1.2.3"),
-                httpClient: .shared,
+                curl: .shared,
                 logger: log.logger(level: .info)
             )
             let tracer = SpanTracer(exporter: exporter)

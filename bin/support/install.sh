@@ -50,6 +50,8 @@ has_postgresql_program() {
 missing_packages() {
     has_file /usr/include/postgresql/libpq-fe.h /usr/include/libpq-fe.h || echo libpq-dev
     has_file /usr/include/crypt.h || echo libcrypt-dev
+    has_file /usr/include/curl/curl.h "/usr/include/*/curl/curl.h" || echo libcurl4-openssl-dev
+    has_file /usr/include/openssl/evp.h || echo libssl-dev
     has_file /usr/include/expat.h || echo libexpat1-dev
     has_file /usr/include/zlib.h || echo zlib1g-dev
     [ "$1" != build ] || return 0

@@ -1,30 +1,18 @@
+import CommonCrypto
 import Foundation
-
-#if canImport(CommonCrypto)
-    import CommonCrypto
-#else
-    import Crypto
-    import CryptoExtras
-#endif
 
 /// Encrypts a password for the API.
 func encryptPassword(_ password: String, apiPassword: String) throws -> String {
-    #if canImport(CommonCrypto)
-        let (message, passphrase) = (Array(password.utf8), Array(apiPassword.utf8))
-        var key = [UInt8](repeating: 0, count: Int(CC_SHA256_DIGEST_LENGTH))
-        CC_SHA256(passphrase, CC_LONG(passphrase.count), &key)
-        let iv = [UInt8](repeating: 0, count: kCCBlockSizeAES128)
-        var encrypted = [UInt8](repeating: 0, count: message.count + kCCBlockSizeAES128)
-        var count = 0
-        let status = CCCrypt(
-            CCOperation(kCCEncrypt), CCAlgorithm(kCCAlgorithmAES), CCOptions(kCCOptionPKCS7Padding),
-            key, key.count, iv, message, message.count, &encrypted, encrypted.count, &count
-        )
-        guard status == kCCSuccess else { throw CocoaError(.coderInvalidValue) }
-        return Data(encrypted.prefix(count)).base64EncodedString()
-    #else
-        let key = SymmetricKey(data: SHA256.hash(data: Data(apiPassword.utf8)))
-        let iv = try AES._CBC.IV(ivBytes: [UInt8](repeating: 0, count: 16))
-        return try AES._CBC.encrypt(Data(password.utf8), using: key, iv: iv).base64EncodedString()
-    #endif
+    let (message, passphrase) = (Array(password.utf8), Array(apiPassword.utf8))
+    var key = [UInt8](repeating: 0, count: Int(CC_SHA256_DIGEST_LENGTH))
+    CC_SHA256(passphrase, CC_LONG(passphrase.count), &key)
+    let iv = [UInt8](repeating: 0, count: kCCBlockSizeAES128)
+    var encrypted = [UInt8](repeating: 0, count: message.count + kCCBlockSizeAES128)
+    var count = 0
+    let status = CCCrypt(
+        CCOperation(kCCEncrypt), CCAlgorithm(kCCAlgorithmAES), CCOptions(kCCOptionPKCS7Padding),
+        key, key.count, iv, message, message.count, &encrypted, encrypted.count, &count
+    )
+    guard status == kCCSuccess else { throw CocoaError(.coderInvalidValue) }
+    return Data(encrypted.prefix(count)).base64EncodedString()
 }

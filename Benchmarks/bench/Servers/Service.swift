@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -41,7 +41,7 @@ enum Service {
 
     /// Signs up the only user who can sign in, with a hash of the default cost.
     static func signUp(at origin: String) async throws {
-        var request = HTTPClientRequest(url: origin + "/api/signup")
+        var request = CurlRequest(url: origin + "/api/signup")
         request.method = .POST
         request.headers = ["Authorization": Credentials.basic, "Content-Type": "application/x-www-form-urlencoded"]
         request.body = .bytes(ByteBuffer(string: try Credentials.signInForm() + "&full_name=Ada%20Lovelace"))
@@ -65,18 +65,23 @@ enum Service {
 
     /// The entity tag of a list.
     static func listTag(token: String, at origin: String) async throws -> String {
-        var request = HTTPClientRequest(url: origin + "/api/get_photos")
+        var request = CurlRequest(url: origin + "/api/get_photos")
         request.headers = ["Authorization": "Token token=\(token)"]
         return try await send(request).headers.first(name: "etag") ?? ""
     }
 
+    static let curl = CurlClient()
+
     /// Sends a request that must succeed.
-    static func send(_ request: HTTPClientRequest) async throws -> (headers: HTTPHeaders, body: ByteBuffer) {
-        let response = try await HTTPClient.shared.execute(request, timeout: .seconds(30))
-        let body = try await response.body.collect(upTo: maxBodyBytes)
-        guard response.status == .ok else {
-            throw BenchError.refused(url: request.url, status: Int(response.status.code), body: String(buffer: body))
+    static func send(_ request: CurlRequest) async throws -> (headers: HTTPHeaders, body: ByteBuffer) {
+        let answer = try await curl.answer(to: request, within: .seconds(30), maxBytes: maxBodyBytes)
+        guard answer.status == .ok else {
+            throw BenchError.refused(
+                url: request.url,
+                status: Int(answer.status.code),
+                body: String(buffer: answer.body)
+            )
         }
-        return (response.headers, body)
+        return (answer.headers, answer.body)
     }
 }

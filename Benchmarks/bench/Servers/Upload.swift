@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 import NIOCore
 import NIOHTTP1
 
@@ -35,8 +35,8 @@ struct Upload: Sendable {
     ///   - origin: The service.
     ///   - token: Whose photo it is.
     /// - Returns: The request.
-    func request(to origin: String, token: String) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: origin + "/api/upload_photo")
+    func request(to origin: String, token: String) -> CurlRequest {
+        var request = CurlRequest(url: origin + "/api/upload_photo")
         request.method = .POST
         request.headers = [
             "Authorization": "Token token=\(token)",

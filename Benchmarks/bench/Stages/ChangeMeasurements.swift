@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -270,7 +270,7 @@ struct ChangeMeasurements: Sendable {
     }
 
     private func put(_ path: String, at service: RunningServer) async throws {
-        var request = HTTPClientRequest(url: "\(service.origin)/api/records/\(path)")
+        var request = CurlRequest(url: "\(service.origin)/api/records/\(path)")
         request.method = .PUT
         request.headers = ["Authorization": "Bearer token-1", "Content-Type": "application/json"]
         request.body = .bytes(ByteBuffer(string: #"{"data":{"text":"A note of some words"}}"#))

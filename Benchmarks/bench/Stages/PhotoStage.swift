@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 import Foundation
 import NIOCore
 import S3
@@ -72,7 +72,7 @@ struct PhotoStage: Sendable {
 
     private static func client(of rclone: RcloneServer) throws -> S3Client {
         S3Client(
-            httpClient: .shared,
+            curl: Service.curl,
             configuration: try S3Configuration(
                 bucket: bucket,
                 region: "us-east-1",
@@ -85,7 +85,7 @@ struct PhotoStage: Sendable {
                         secretAccessKey: rclone.secretAccessKey
                     )
                 ),
-                httpClient: .shared,
+                curl: Service.curl,
                 now: { Date() }
             ),
             now: { Date() }

@@ -1,5 +1,5 @@
-import AsyncHTTPClient
-import Crypto
+import Cryptography
+import Curl
 import Encodings
 import Foundation
 import NIOCore
@@ -17,9 +17,7 @@ enum Transfers {
         return try await measure(bytes: stage.largePhoto.readableBytes, seconds: seconds) { task in
             let token = BenchData.uploaderTokens[task % BenchData.uploaderTokens.count]
             let request = upload.request(to: origin, token: token)
-            let response = try await HTTPClient.shared.execute(request, timeout: .seconds(60))
-            _ = try await response.body.collect(upTo: 1 << 20)
-            return response.status == .ok
+            return try await Service.curl.answer(to: request, within: .seconds(60)).status == .ok
         }
     }
 
@@ -29,7 +27,7 @@ enum Transfers {
         // The client compares the answer with it. A direct put would not need it.
         let md5Hex = S3Body(photo).md5Hex
         return try await measure(bytes: photo.readableBytes, seconds: seconds) { _ in
-            let sha256Hex = SHA256.hash(data: photo.readableBytesView).hexadecimal
+            let sha256Hex = SHA256.hash(photo.readableBytesView).hexadecimal
             let body = S3Body(length: photo.readableBytes, sha256Hex: sha256Hex, md5Hex: md5Hex) { range in
                 photo.getSlice(at: range.lowerBound, length: range.count) ?? ByteBuffer()
             }

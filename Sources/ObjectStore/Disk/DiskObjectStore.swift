@@ -1,10 +1,10 @@
+import Cryptography
 package import FoundationEssentials
 import Glibc
 import LinuxFiles
 import NIOCore
 import NIOPosix
 package import S3
-import Secrets
 
 /// Objects as files of one folder, each named by its key.
 package struct DiskObjectStore: ObjectStore {

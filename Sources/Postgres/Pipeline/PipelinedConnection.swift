@@ -1,3 +1,4 @@
+import Concurrency
 import DequeModule
 
 /// One session at the server, in pipeline mode: statements of several callers are under way on it at once.
@@ -35,7 +36,7 @@ final class PipelinedConnection {
         onReady: @escaping @Sendable () -> Void
     ) {
         prepared = PreparedStatements(maxCount: preparesStatements ? Self.maxPreparedStatements : 0)
-        watchID = SocketWatcher.shared.add(libpq.socket, onReady: onReady)
+        watchID = SocketWatcher.shared.add(libpq.socket) { _ in onReady() }
         self.libpq = libpq
         self.keepsNotifications = keepsNotifications
     }

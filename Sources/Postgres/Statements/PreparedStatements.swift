@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 
 /// The statements that one session keeps prepared.
 ///
@@ -24,9 +24,9 @@ struct PreparedStatements {
         var name: String {
             var hash = SHA256()
             for parameter in query.parameters {
-                withUnsafeBytes(of: parameter.type.rawValue.littleEndian) { hash.update(bufferPointer: $0) }
+                withUnsafeBytes(of: parameter.type.rawValue.littleEndian) { hash.update($0) }
             }
-            hash.update(data: Array(query.sql.utf8))
+            hash.update(Array(query.sql.utf8))
             return "statement_"
                 + hash.finalize().prefix(16).map { String(0x100 + Int($0), radix: 16).dropFirst() }.joined()
         }

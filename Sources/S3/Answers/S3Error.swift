@@ -1,3 +1,4 @@
+import Curl
 package import NIOCore
 package import NIOHTTP1
 
@@ -51,6 +52,18 @@ extension S3Error: CustomStringConvertible {
 }
 
 extension S3Error {
+    /// Takes the reason why an attempt got no answer, or not all of it.
+    init(_ failure: CurlFailure, hasLargeBody: Bool) {
+        switch failure.reason {
+        case .cancelled: self = .cancelled
+        case .source(let error): self = .source(error)
+        case .silent, .overdue, .notHTTP: self = .unavailable(S3Failure(cause: S3NoAnswer(failure.reason)))
+        case let reason where hasLargeBody && failure.hasSentBody:
+            self = .unavailable(S3Failure(brokenOffBy: reason, lastSignOfLife: failure.lastProgress))
+        case let reason: self = .unavailable(S3Failure(cause: reason))
+        }
+    }
+
     /// Takes the reason why a request could not be signed.
     init(_ error: S3CredentialError) {
         self = error == .cancelled ? .cancelled : .noCredentials(error)
@@ -98,10 +111,12 @@ extension S3Error {
         return failure.status != 501 && failure.status != 505
     }
 
-    /// Whether the store is alive: it answered, or took a part of a large body.
-    var isOfLivingStore: Bool {
-        guard case .unavailable(let failure) = self else { return false }
-        return failure.status != nil || failure.brokeOffBody
+    /// When the store last took or sent a byte; nil when it gave no sign of life that counts.
+    ///
+    /// A store is alive when it answered, or took a part of a large body.
+    var lastSignOfLife: ContinuousClock.Instant? {
+        guard case .unavailable(let failure) = self else { return nil }
+        return failure.lastSignOfLife
     }
 
     /// Whether the store does not know such a call at all.
@@ -149,15 +164,5 @@ extension S3Error {
     package var isMissingBucket: Bool {
         guard case .notFound(let failure) = self else { return false }
         return failure.code == "NoSuchBucket"
-    }
-}
-
-extension Error {
-    /// Whether what answers does not speak HTTP.
-    ///
-    /// An answer that breaks off is an error of the parser, too.
-    package var isOfOtherProtocol: Bool {
-        guard let error = self as? HTTPParserError else { return false }
-        return error != .invalidEOFState
     }
 }

@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import Encodings
 package import FoundationEssentials
 import NIOHTTP1
@@ -23,17 +22,25 @@ package struct S3Failure: Error {
     ///
     /// That can lose an answer that came early, such as a refusal.
     private(set) var brokeOffBody = false
+    /// When the store last took or sent a byte, by our clock; nil when it gave no sign of life that counts.
+    private(set) var lastSignOfLife: ContinuousClock.Instant?
     /// The store's time when it answered.
     package private(set) var date: Date?
 
     /// No answer came.
     ///
+    /// - Parameter cause: why.
+    init(cause: any Error) { self.cause = cause }
+
+    /// The connection ended while the request's body was on its way.
+    ///
     /// - Parameters:
     ///   - cause: why.
-    ///   - brokeOffBody: whether the connection ended while the body was on its way.
-    init(cause: any Error, brokeOffBody: Bool = false) {
+    ///   - lastSignOfLife: when the store last took a part of the body.
+    init(brokenOffBy cause: any Error, lastSignOfLife: ContinuousClock.Instant) {
         self.cause = cause
-        self.brokeOffBody = brokeOffBody
+        self.lastSignOfLife = lastSignOfLife
+        brokeOffBody = true
     }
 
     /// One part of a call for many objects failed.
@@ -49,12 +56,15 @@ package struct S3Failure: Error {
     ///   - headers: the answer's headers.
     ///   - document: the answer's body, as far as it came.
     ///   - brokeOffBody: whether the connection ended before the document did, with the request's body on its way.
+    ///   - instant: when it answered, by our clock.
     init(
         status: HTTPResponseStatus,
         headers: HTTPHeaders,
         document: ErrorDocument,
-        brokeOffBody: Bool = false
+        brokeOffBody: Bool = false,
+        at instant: ContinuousClock.Instant? = nil
     ) {
+        lastSignOfLife = instant
         self.brokeOffBody = brokeOffBody
         self.status = Int(status.code)
         code = document.code
@@ -73,28 +83,10 @@ extension S3Failure: CustomStringConvertible, CustomDebugStringConvertible {
         if let code { parts.append(code) }
         if let message { parts.append(message) }
         if let requestID { parts.append("request \(requestID)") }
-        if let cause { parts.append(Self.describe(cause)) }
+        if let cause { parts.append("\(cause)") }
         return parts.joined(separator: ", ")
     }
 
     /// The same as ``description``.
     package var debugDescription: String { description }
-
-    /// AsyncHTTPClient's long description of a refused header repeats the header.
-    private static func describe(_ cause: any Error) -> String {
-        guard let error = cause as? HTTPClientError else { return "\(cause)" }
-        return error.shortDescription
-    }
-}
-
-/// Why no answer came, when the network reported no error.
-package enum S3NoAnswer: Error, Hashable {
-    /// The store took and sent no byte for the time that ``S3Deadlines`` allows.
-    case silent
-    /// The whole call took longer than ``S3Deadlines`` allows.
-    case overdue
-    /// The answer lacks what S3 always sends, such as the body's length, or is no document of S3's.
-    case malformed
-    /// The store has other bytes under the key than were sent.
-    case otherBytes
 }

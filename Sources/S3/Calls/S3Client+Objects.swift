@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 import NIOCore
 import NIOHTTP1
 
@@ -21,7 +21,7 @@ extension S3Client {
             guard range.lowerBound >= 0, !range.isEmpty else { throw .invalidArgument(.range) }
             request.headers.add(name: "Range", value: "bytes=\(range.lowerBound)-\(range.upperBound - 1)")
         }
-        return try await perform(request, by: deadline) { response, _ in
+        return try await perform(request, by: deadline) { response in
             S3Object(
                 info: try S3ObjectInfo(response.headers),
                 bytes: S3ByteStream(body: response.body)
@@ -42,7 +42,7 @@ extension S3Client {
         try Self.check(key: key)
         do {
             let request = S3Request(method: .HEAD, key: key)
-            return try await perform(request, by: deadline) { response, _ in
+            return try await perform(request, by: deadline) { response in
                 try S3ObjectInfo(response.headers)
             }
         } catch .notFound {

@@ -1,4 +1,5 @@
 import Concurrency
+import Curl
 
 /// When a call must end, with all its attempts and side steps.
 struct Deadline: Sendable {
@@ -41,11 +42,20 @@ struct Deadline: Sendable {
     var elapsed: Duration { start.duration(to: clock.now) }
 
     /// How long the store may be silent in an attempt that begins now.
-    func silence(_ deadlines: S3Deadlines) -> Duration {
+    private func silence(_ deadlines: S3Deadlines) -> Duration {
         if allowsSilence { return clock.now.duration(to: end) }
         // A later attempt gets the rest of the time for a silent store. It gets a second at least, since keys may have
         // been waited for.
         return max(.seconds(1), min(deadlines.giveUp - elapsed, deadlines.silence))
+    }
+
+    /// The limits of an attempt that begins now.
+    func limits(_ deadlines: S3Deadlines) -> CurlDeadlines {
+        var limits = CurlDeadlines(end: end)
+        limits.connect = deadlines.connect
+        limits.silence = silence(deadlines)
+        limits.silenceInBody = deadlines.silence
+        return limits
     }
 
     /// Whether more time than this is left.

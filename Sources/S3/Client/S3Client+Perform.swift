@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 import NIOCore
 import NIOHTTP1
 
@@ -12,9 +12,9 @@ extension S3Client {
         by deadline: Deadline,
         mayAsk: Bool = true
     ) async throws(S3Error) -> HTTPHeaders {
-        try await perform(request, by: deadline, mayAsk: mayAsk) { response, attempt in
+        try await perform(request, by: deadline, mayAsk: mayAsk) { response in
             // Read to its end: otherwise the connection could not be used again.
-            _ = try await Self.read(response.body, maxBytes: ErrorDocument.maxBytes, attempt: attempt)
+            _ = try await Self.read(response.body, maxBytes: ErrorDocument.maxBytes)
             return response.headers
         }
     }
@@ -26,13 +26,15 @@ extension S3Client {
         maxBytes: Int = ErrorDocument.maxBytes,
         by deadline: Deadline
     ) async throws(S3Error) -> (root: DocumentElement, headers: HTTPHeaders) {
-        try await perform(request, by: deadline) { response, attempt in
-            let bytes = try await Self.read(response.body, maxBytes: maxBytes, attempt: attempt)
+        try await perform(request, by: deadline) { response in
+            let bytes = try await Self.read(response.body, maxBytes: maxBytes)
             // A long answer begins with 200 before the store knows how the request ends (AWS,
             // "CompleteMultipartUpload").
             let failure = ErrorDocument(bytes)
             if failure.code != nil {
-                throw S3Error(S3Failure(status: .internalServerError, headers: response.headers, document: failure))
+                throw S3Error(
+                    S3Failure(status: .internalServerError, headers: response.headers, document: failure, at: clock.now)
+                )
             }
             return (try DocumentElement.read(bytes, root: root), response.headers)
         }
@@ -54,7 +56,7 @@ extension S3Client {
         _ request: S3Request,
         by deadline: Deadline,
         mayAsk: Bool = true,
-        consume: @escaping @Sendable (HTTPClientResponse, Attempt) async throws -> Success
+        consume: @escaping @Sendable (CurlResponse) async throws -> Success
     ) async throws(S3Error) -> Success {
         var deadline = deadline
         var corrections = Corrections(mayAsk: mayAsk)
@@ -62,12 +64,11 @@ extension S3Client {
         while true {
             // Keys may be waited for, and that leaves the store less time to be silent.
             let signing = try await signing()
-            let attempt = Attempt(body: request.body, clock: clock)
             do {
-                return try await run(attempt, of: request, signing: signing, by: deadline, consume: consume)
+                return try await attempt(request, signing: signing, by: deadline, consume: consume)
             } catch {
                 // A large body may take longer than we wait for a dead store. This store is alive.
-                if error.isOfLivingStore { deadline = deadline.restarted(at: attempt.lastSignOfLife) }
+                if let instant = error.lastSignOfLife { deadline = deadline.restarted(at: instant) }
                 let facts = signing.facts
                 if deadline.hasTime(),
                     let correction = corrections.next(after: error, to: request.method, with: facts, at: signing.date)
@@ -126,88 +127,71 @@ extension S3Client {
         }
     }
 
-    private func run<Success: Sendable>(
-        _ attempt: Attempt,
-        of request: S3Request,
+    private func attempt<Success: Sendable>(
+        _ request: S3Request,
         signing: Signing,
         by deadline: Deadline,
-        consume: @escaping @Sendable (HTTPClientResponse, Attempt) async throws -> Success
+        consume: @escaping @Sendable (CurlResponse) async throws -> Success
     ) async throws(S3Error) -> Success {
-        defer { attempt.end() }
-        var httpRequest = HTTPClientRequest(
-            request,
-            signed: signing.sign(request),
-            configuration: signing.configuration,
-            attempt: attempt
-        )
-        for (name, value) in callerHeaders() { httpRequest.headers.replaceOrAdd(name: name, value: value) }
-        let (httpClient, learned) = (httpClient, learned)
+        var curlRequest = CurlRequest(request, signed: signing.sign(request), configuration: signing.configuration)
+        for (name, value) in callerHeaders() { curlRequest.headers.replaceOrAdd(name: name, value: value) }
+        let learned = learned
         do {
-            return try await attempt.run(silence: deadline.silence(deadlines), end: deadline.end) { [httpRequest] in
-                let response = try await httpClient.execute(httpRequest, deadline: .distantFuture)
-                attempt.noteSignOfLife()
+            return try await curl.perform(curlRequest, deadlines: deadline.limits(deadlines), clock: clock) {
+                response in
                 guard (200..<300).contains(response.status.code) else {
-                    // A store may refuse a put, and any large body, before all of it has come.
-                    let isBodyOnItsWay = attempt.hasLargeBody || request.method == .PUT && request.body != nil
-                    throw try await Self.error(from: response, attempt: attempt, isBodyOnItsWay: isBodyOnItsWay)
+                    throw try await refusal(response, of: request)
                 }
-                attempt.noteSuccess()
                 if VersionHeaders.haveVersion(response.headers) { learned.note(.kept) }
-                return try await consume(response, attempt)
+                return try await consume(response)
             }
+        } catch let failure as CurlFailure {
+            throw S3Error(failure, hasLargeBody: request.hasLargeBody)
+        } catch let error as S3Error {
+            throw error
         } catch {
-            throw Self.sort(error, attempt: attempt)
+            throw .unavailable(S3Failure(cause: error))
         }
     }
 
-    private static func error(
-        from response: HTTPClientResponse,
-        attempt: Attempt,
-        isBodyOnItsWay: Bool
-    ) async throws -> S3Error {
+    /// Reads an answer that is no success.
+    private func refusal(_ response: CurlResponse, of request: S3Request) async throws -> S3Error {
         var document = ByteBuffer()
-        var isWhole = true
+        var brokeOffBody = false
         do {
-            document = try await read(response.body, maxBytes: ErrorDocument.maxBytes, attempt: attempt)
+            document = try await Self.read(response.body, maxBytes: ErrorDocument.maxBytes)
         } catch {
             // The status is enough, even if the body ended early. But a cancelled task ends.
             try Task.checkCancellation()
-            isWhole = false
+            // A store may refuse a put, and any large body, before all of it has come.
+            if request.hasLargeBody || request.method == .PUT && request.body != nil { brokeOffBody = true }
         }
-        return S3Error(
-            S3Failure(
-                status: response.status,
-                headers: response.headers,
-                document: ErrorDocument(document),
-                brokeOffBody: !isWhole && isBodyOnItsWay
-            )
+        let answer = S3Failure(
+            status: response.status,
+            headers: response.headers,
+            document: ErrorDocument(document),
+            brokeOffBody: brokeOffBody,
+            at: clock.now
         )
+        return S3Error(answer)
     }
 
     /// Reads up to a number of bytes.
     ///
     /// A store that sends more loses the connection.
-    private static func read(
-        _ body: HTTPClientResponse.Body,
-        maxBytes: Int,
-        attempt: Attempt
-    ) async throws -> ByteBuffer {
+    private static func read(_ body: ResponseBody, maxBytes: Int) async throws -> ByteBuffer {
         var bytes = ByteBuffer()
         for try await var chunk in body {
-            attempt.noteSignOfLife()
             bytes.writeBuffer(&chunk)
             if bytes.readableBytes > maxBytes { break }
         }
         return bytes
     }
+}
 
-    private static func sort(_ error: any Error, attempt: Attempt) -> S3Error {
-        if let error = error as? S3Error { return error }
-        if error is CancellationError { return .cancelled }
-        // A deadline ends an attempt by cancelling it, and a source that is being read then fails, too.
-        if let sourceError = attempt.sourceError, !(error is S3NoAnswer) { return .source(sourceError) }
-        let error = error.isOfOtherProtocol ? S3NoAnswer.malformed : error
-        let brokeOffBody = attempt.hasLargeBody && attempt.hasBegun && !(error is S3NoAnswer)
-        return .unavailable(S3Failure(cause: error, brokeOffBody: brokeOffBody))
-    }
+extension S3Request {
+    /// Whether the body is larger than the sockets' buffers.
+    ///
+    /// A store can refuse such a body while it is sent.
+    var hasLargeBody: Bool { (body?.length ?? 0) > 64 * 1_024 }
 }

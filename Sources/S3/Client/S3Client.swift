@@ -1,7 +1,6 @@
-package import AsyncHTTPClient
 package import Concurrency
+package import Curl
 package import FoundationEssentials
-import NIOCore
 
 /// A client for one bucket of an S3-compatible store.
 ///
@@ -12,7 +11,7 @@ package struct S3Client: Sendable {
     /// The most bytes of UTF-8 in a key (AWS, "Naming Amazon S3 objects").
     static let maxKeyBytes = 1_024
 
-    let httpClient: HTTPClient
+    let curl: CurlClient
     let learned: LearnedFacts
     let credentials: S3CredentialCache
     let deadlines: S3Deadlines
@@ -29,7 +28,7 @@ package struct S3Client: Sendable {
     /// It owns nothing that must be shut down.
     ///
     /// - Parameters:
-    ///   - httpClient: made with ``httpClientConfiguration(deadlines:)``; the caller shuts it down.
+    ///   - curl: made with ``connections(deadlines:)``.
     ///   - configuration: the bucket, and how it is addressed.
     ///   - credentials: the source of the keys.
     ///   - deadlines: how long calls may take.
@@ -39,7 +38,7 @@ package struct S3Client: Sendable {
     ///   - callerHeaders: headers for each request, asked for in the caller's task. They are not signed.
     ///   - now: the signing date of an attempt.
     package init(
-        httpClient: HTTPClient,
+        curl: CurlClient,
         configuration: S3Configuration,
         credentials: S3CredentialCache,
         deadlines: S3Deadlines = S3Deadlines(),
@@ -49,7 +48,7 @@ package struct S3Client: Sendable {
         callerHeaders: @escaping @Sendable () -> [(name: String, value: String)] = { [] },
         now: @escaping @Sendable () -> Date
     ) {
-        self.httpClient = httpClient
+        self.curl = curl
         learned = LearnedFacts(configuration: configuration)
         self.credentials = credentials
         self.deadlines = deadlines
@@ -65,78 +64,27 @@ package struct S3Client: Sendable {
     /// The region is the one that the store named last.
     package var configuration: S3Configuration { learned.current.configuration }
 
+    /// How many requests are under way.
+    package var transferCount: Int {
+        get async { await curl.transferCount }
+    }
+
     /// Whether an answer showed that the bucket keeps old versions of its objects, or did so once.
     package var keepsVersions: Bool { learned.current.versioning == .kept }
 
     /// How many seconds the store's clock was found to be ahead of ours; 0 until a request was refused for it.
     var clockOffset: TimeInterval { learned.current.clockOffset }
 
-    /// The settings that this client needs of its `HTTPClient`.
+    /// How a client for a bucket makes its connections.
     ///
     /// - Parameter deadlines: the same as the client's.
-    /// - Returns: a configuration to build the `HTTPClient` with.
-    package static func httpClientConfiguration(
-        deadlines: S3Deadlines = S3Deadlines()
-    ) -> HTTPClient.Configuration {
-        var configuration = HTTPClient.Configuration(
-            // A redirect would be followed without its signature.
-            redirectConfiguration: .disallow,
-            // No read timeout: see `Attempt.run`.
-            timeout: .init(connect: TimeAmount(deadlines.connect)),
-            connectionPool: .init(
-                idleTimeout: TimeAmount(deadlines.idle),
-                concurrentHTTP1ConnectionsPerHostSoftLimit: maxConnections
-            ),
-            decompression: .disabled
-        )
-        configuration.httpVersion = .http1Only
-        // Otherwise the pool retries refused connections itself, beside our policy.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        let silence = TimeAmount(deadlines.silence)
-        // The hook that sees each connection before it is used.
-        configuration.http1_1ConnectionDebugInitializer = { channel in
-            channel.eventLoop.makeCompletedFuture {
-                try SilenceHandler.add(to: channel, silence: silence)
-                try channel.syncOptions?.setOption(
-                    .recvAllocator,
-                    value: AdaptiveRecvByteBufferAllocator(minimum: 1_024, initial: 16_384, maximum: maxReadBytes)
-                )
-            }
-        }
+    /// - Returns: a configuration to make the `CurlClient` with.
+    package static func connections(deadlines: S3Deadlines = S3Deadlines()) -> CurlConfiguration {
+        var configuration = CurlConfiguration()
+        configuration.maxConnectionsPerHost = maxConnections
+        configuration.idle = deadlines.idle
         return configuration
     }
-
-    /// Runs a body with an `HTTPClient` of the settings that this client needs, and shuts it down afterwards in any
-    /// case.
-    ///
-    /// - Parameters:
-    ///   - deadlines: the same as the client's.
-    ///   - body: what to do with it.
-    /// - Returns: what the body returns.
-    /// - Throws: what the body throws.
-    package static func withHTTPClient<Result>(
-        deadlines: S3Deadlines = S3Deadlines(),
-        _ body: (HTTPClient) async throws -> Result
-    ) async throws -> Result {
-        let httpClient = HTTPClient(
-            eventLoopGroupProvider: .singleton,
-            configuration: httpClientConfiguration(deadlines: deadlines)
-        )
-        let result: Result
-        do {
-            result = try await body(httpClient)
-        } catch {
-            try? await httpClient.shutdown()
-            throw error
-        }
-        try await httpClient.shutdown()
-        return result
-    }
-
-    /// The most bytes of an object that are read at a time.
-    ///
-    /// Each slow client of this process holds about four of them. Fewer and larger pieces are faster.
-    private static let maxReadBytes = 128 * 1_024
 
     /// Each slow client of this process holds one, and others must not wait for it.
     private static let maxConnections = 1_024

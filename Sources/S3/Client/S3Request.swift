@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 import NIOCore
 import NIOHTTP1
 
@@ -22,18 +22,17 @@ struct S3Request: Sendable {
     }
 }
 
-extension HTTPClientRequest {
+extension CurlRequest {
     /// One attempt's request.
     ///
     /// Its body is read again, and its URL is spelled exactly as signed.
-    init(_ request: S3Request, signed: SignedRequest, configuration: S3Configuration, attempt: Attempt) {
+    init(_ request: S3Request, signed: SignedRequest, configuration: S3Configuration) {
         let path = configuration.encodedPath(key: request.key)
         self.init(url: configuration.url(encodedPath: path, encodedQuery: signed.encodedQuery))
         method = request.method
         headers = signed.headers
         // Not signed, because some proxies rewrite it. Without it, compression by a proxy loses Content-Length.
         headers.replaceOrAdd(name: "Accept-Encoding", value: "identity")
-        guard let body = request.body else { return }
-        self.body = .stream(UploadBody(length: body.length, attempt: attempt), length: .known(Int64(body.length)))
+        body = request.body.map { .stream(length: $0.length, UploadBody(body: $0)) }
     }
 }

@@ -1,30 +1,26 @@
+import Curl
 import NIOCore
 
 /// An attempt's body on its way out, piece by piece.
-///
-/// When the HTTP client asks for the next chunk, the socket has taken the one before.
 struct UploadBody: AsyncSequence, Sendable {
-    let length: Int
-    let attempt: Attempt
+    let body: S3Body
 
-    func makeAsyncIterator() -> Iterator {
-        Iterator(length: length, attempt: attempt)
-    }
+    func makeAsyncIterator() -> Iterator { Iterator(body: body) }
 
     struct Iterator: AsyncIteratorProtocol {
-        let length: Int
-        let attempt: Attempt
-        var offset = 0
+        let body: S3Body
+        private var offset = 0
 
+        init(body: S3Body) { self.body = body }
+
+        /// - Throws: The source's error, or ``S3BodyLengthMismatch``.
         mutating func next() async throws -> ByteBuffer? {
-            let range = offset..<Swift.min(offset + S3Body.chunkBytes, length)
-            guard !range.isEmpty else {
-                attempt.noteSignOfLife()
-                try await attempt.waitForEndOfBody()
-                return nil
-            }
+            let range = offset..<Swift.min(offset + S3Body.chunkBytes, body.length)
+            guard !range.isEmpty else { return nil }
             offset = range.upperBound
-            return try await attempt.readBody(range)
+            let bytes = try await body.read(range)
+            guard bytes.readableBytes == range.count else { throw S3BodyLengthMismatch() }
+            return bytes
         }
     }
 }

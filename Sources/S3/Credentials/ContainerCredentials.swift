@@ -1,9 +1,8 @@
-import AsyncHTTPClient
+import Curl
 import Encodings
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
-import SystemPackage
 
 /// The credentials endpoint of a container: ECS's task role, EKS Pod Identity, or another of the same protocol.
 ///
@@ -25,10 +24,8 @@ package struct ContainerCredentials: Sendable {
     let url: String
     private let authorization: Authorization
 
-    /// The most bytes of a token's file that are read.
-    private static let maxTokenBytes = 32 * 1024
     /// ECS's agent, and EKS's on IPv4 and IPv6.
-    private static let hosts = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23", "::1"]
+    private static let hosts = ["169.254.170.2", "169.254.170.23", "fd00:ec2::23"]
 
     /// Asks ECS's agent.
     ///
@@ -64,14 +61,14 @@ package struct ContainerCredentials: Sendable {
     }
 
     private init(url: String, authorization: Authorization) throws(S3CredentialConfigurationError) {
-        if case .token(let token) = authorization, !Self.isToken(token) { throw .token }
+        if case .token(let token) = authorization, !TokenFile.isToken(token) { throw .token }
         self.url = url
         self.authorization = authorization
     }
 
     /// Asks once.
     func fetch(over exchange: CredentialExchange) async throws(S3CredentialFailure) -> S3Credentials {
-        var request = HTTPClientRequest(url: url)
+        var request = CurlRequest(url: url)
         request.headers.add(name: "Accept", value: "application/json")
         if let token = try token() { request.headers.add(name: "Authorization", value: token) }
         return try CredentialDocument.parse(try await exchange.bytes(of: request)).credentials()
@@ -81,35 +78,8 @@ package struct ContainerCredentials: Sendable {
         switch authorization {
         case .none: return nil
         case .token(let token): return token
-        case .file(let path):
-            guard let bytes = try? Self.beginning(ofFile: path) else { throw .tokenFileUnreadable(path: path) }
-            guard bytes.count <= Self.maxTokenBytes, let token = String(validating: bytes, as: UTF8.self),
-                Self.isToken(token)
-            else { throw .tokenMalformed(path: path) }
-            return token
+        case .file(let path): return try TokenFile.read(path)
         }
-    }
-
-    /// As many bytes as a token may have, and one more.
-    private static func beginning(ofFile path: String) throws -> [UInt8] {
-        let file = try FileDescriptor.open(path, .readOnly, options: .closeOnExec)
-        return try file.closeAfter {
-            var bytes: [UInt8] = []
-            while bytes.count <= maxTokenBytes {
-                let rest = maxTokenBytes + 1 - bytes.count
-                let chunk = try [UInt8](unsafeUninitializedCapacity: rest) { buffer, count in
-                    count = try file.read(into: UnsafeMutableRawBufferPointer(buffer))
-                }
-                guard !chunk.isEmpty else { break }
-                bytes += chunk
-            }
-            return bytes
-        }
-    }
-
-    /// A line break would begin a header of the token's own.
-    private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }
 
     private static func isURL(_ text: String) -> Bool {
@@ -117,11 +87,18 @@ package struct ContainerCredentials: Sendable {
     }
 
     private static func mayBeAskedInTheClear(_ host: String) -> Bool {
+        if isOfThisMachine(host) { return true }
+        guard let address = try? SocketAddress(ipAddress: host.withoutBrackets, port: 0) else { return false }
+        return hosts.contains { (try? SocketAddress(ipAddress: $0, port: 0)) == address }
+    }
+
+    /// Whether a host is `localhost` or a loopback address.
+    static func isOfThisMachine(_ host: String) -> Bool {
         if host == "localhost" { return true }
         let bareHost = host.withoutBrackets
         guard let address = try? SocketAddress(ipAddress: bareHost, port: 0) else { return false }
         if case .v4 = address, bareHost.hasPrefix("127.") { return true }
-        return hosts.contains { (try? SocketAddress(ipAddress: $0, port: 0)) == address }
+        return address == (try? SocketAddress(ipAddress: "::1", port: 0))
     }
 }
 

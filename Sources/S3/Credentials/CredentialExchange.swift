@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 import NIOCore
 import NIOHTTP1
 
@@ -6,31 +6,27 @@ import NIOHTTP1
 ///
 /// The answer's size is limited; cancel the task to limit its time.
 struct CredentialExchange: Sendable {
-    let httpClient: HTTPClient
+    let curl: CurlClient
 
     /// The bytes of a 200 answer.
-    func bytes(of request: HTTPClientRequest) async throws(S3CredentialFailure) -> ByteBuffer {
+    func bytes(of request: CurlRequest) async throws(S3CredentialFailure) -> ByteBuffer {
         do {
-            let response = try await httpClient.execute(request, deadline: .distantFuture)
-            // The body of another status is not read, so that none of it gets into an error.
-            guard response.status == .ok else { throw S3CredentialFailure.status(Int(response.status.code)) }
-            var bytes = ByteBuffer()
-            for try await var chunk in response.body {
-                bytes.writeBuffer(&chunk)
-                guard bytes.readableBytes <= S3CredentialDeadlines.maxAnswerBytes else {
-                    throw S3CredentialFailure.tooLarge
-                }
+            let deadlines = CurlDeadlines(end: .now + S3CredentialDeadlines().fetch)
+            return try await curl.perform(request, deadlines: deadlines) { response in
+                // The body of another status is not read, so that none of it gets into an error.
+                guard response.status == .ok else { throw S3CredentialFailure.status(Int(response.status.code)) }
+                return try await response.body.collect(upTo: S3CredentialDeadlines.maxAnswerBytes)
             }
-            return bytes
         } catch let failure as S3CredentialFailure {
             throw failure
+        } catch let failure as CurlFailure {
+            switch failure.reason {
+            case .tooLarge: throw .tooLarge
+            case .silent, .overdue, .timedOut: throw .silent
+            case let reason: throw .unreachable("\(reason)")
+            }
         } catch {
-            throw .unreachable(Self.describe(error))
+            throw .unreachable("\(error)")
         }
-    }
-
-    /// Short: AsyncHTTPClient's own text repeats a header that it refuses.
-    private static func describe(_ error: any Error) -> String {
-        (error as? HTTPClientError)?.shortDescription ?? "\(error)"
     }
 }

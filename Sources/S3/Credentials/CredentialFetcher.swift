@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import Concurrency
 
 /// Gets credentials from a source in as many attempts as its deadlines allow.

@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
@@ -45,7 +45,7 @@ package struct InstanceCredentials: Sendable {
     }
 
     private func token(over exchange: CredentialExchange) async throws(S3CredentialFailure) -> String {
-        var request = HTTPClientRequest(url: "\(endpoint)/latest/api/token")
+        var request = CurlRequest(url: "\(endpoint)/latest/api/token")
         request.method = .PUT
         request.headers.add(name: "X-aws-ec2-metadata-token-ttl-seconds", value: "\(Self.tokenSeconds)")
         let token = String(buffer: try await exchange.bytes(of: request))
@@ -70,8 +70,8 @@ package struct InstanceCredentials: Sendable {
         return String(role)
     }
 
-    private func request(_ path: String, token: String) -> HTTPClientRequest {
-        var request = HTTPClientRequest(url: endpoint + path)
+    private func request(_ path: String, token: String) -> CurlRequest {
+        var request = CurlRequest(url: endpoint + path)
         request.headers.add(name: "X-aws-ec2-metadata-token", value: token)
         return request
     }

@@ -1,5 +1,5 @@
-package import AsyncHTTPClient
 package import Concurrency
+package import Curl
 package import FoundationEssentials
 import Synchronization
 
@@ -35,15 +35,14 @@ package final class S3CredentialCache: Sendable {
     ///
     /// - Parameters:
     ///   - source: where the credentials come from.
-    ///   - httpClient: follows no redirects and uses no proxy; ``S3Client/httpClientConfiguration(deadlines:)`` does. The
-    ///     caller shuts it down, which ends a fetch under way.
+    ///   - curl: asks the source.
     ///   - deadlines: how long a fetch may take.
     ///   - clock: the clock of the deadlines.
     ///   - onFailure: called for each failed fetch, since a fetch in the background has no caller.
     ///   - now: the time, for the end of credentials.
     package init(
         source: S3CredentialSource,
-        httpClient: HTTPClient,
+        curl: CurlClient,
         deadlines: S3CredentialDeadlines = S3CredentialDeadlines(),
         clock: any MonotonicClock = ContinuousClock(),
         onFailure: @escaping @Sendable (S3CredentialError) -> Void = { _ in },
@@ -54,7 +53,7 @@ package final class S3CredentialCache: Sendable {
         self.onFailure = onFailure
         fetcher = CredentialFetcher(
             source: source,
-            exchange: CredentialExchange(httpClient: httpClient),
+            exchange: CredentialExchange(curl: curl),
             deadlines: deadlines,
             clock: clock
         )

@@ -10,6 +10,12 @@ package enum S3CredentialConfigurationError: Error, Hashable {
     case token
     /// The metadata endpoint is no `http` or `https` URL of a host.
     case metadataEndpoint
+    /// The role is no ARN of 20 to 2048 visible ASCII characters.
+    case role
+    /// The session's name does not have 2 to 64 letters, digits and `=,.@-_`.
+    case sessionName
+    /// The endpoint of the Security Token Service has no TLS, or is no URL of a host.
+    case tokenServiceEndpoint
 }
 
 extension S3CredentialConfigurationError: CustomStringConvertible {
@@ -23,6 +29,9 @@ extension S3CredentialConfigurationError: CustomStringConvertible {
         case .relativeURI: "the container's relative credentials URI is not a path that begins with a slash"
         case .token: "the container's authorization token is empty or has characters outside printable ASCII"
         case .metadataEndpoint: "the EC2 metadata endpoint is not an http or https URL of a host"
+        case .role: "the role is not an ARN of 20 to 2048 visible ASCII characters"
+        case .sessionName: "the role session's name does not have 2 to 64 letters, digits and '=,.@-_'"
+        case .tokenServiceEndpoint: "the STS endpoint is not an https URL of a host, or http to this machine"
         }
     }
 }

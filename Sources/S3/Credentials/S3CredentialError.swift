@@ -80,6 +80,7 @@ extension S3CredentialOrigin: CustomStringConvertible {
     package var description: String {
         switch self {
         case .fixed: "the configuration"
+        case .webIdentity: "AWS's Security Token Service"
         case .container: "the container's credentials endpoint"
         case .instance: "the EC2 metadata service"
         }

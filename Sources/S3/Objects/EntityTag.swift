@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Encodings
 import NIOHTTP1
 
@@ -37,8 +37,8 @@ struct EntityTag: Sendable, Hashable {
     /// - Parameter parts: each part's MD5 as 32 hexadecimal digits, in order.
     /// - Returns: the tag, without quotation marks.
     static func ofParts(md5Hex parts: [String]) -> String {
-        var digest = Insecure.MD5()
-        for part in parts { digest.update(data: bytes(hexadecimal: part)) }
+        var digest = MD5()
+        for part in parts { digest.update(bytes(hexadecimal: part)) }
         return "\(digest.finalize().hexadecimal)-\(parts.count)"
     }
 

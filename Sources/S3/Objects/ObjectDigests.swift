@@ -1,11 +1,11 @@
-import Crypto
+import Cryptography
 import Encodings
 package import NIOCore
 
 /// The two digests that stores use, both computed while the bytes pass.
 package struct ObjectDigests: Sendable {
     private var sha256 = SHA256()
-    private var md5 = Insecure.MD5()
+    private var md5 = MD5()
 
     /// Begins with no bytes.
     package init() {}
@@ -15,8 +15,8 @@ package struct ObjectDigests: Sendable {
     /// - Parameter bytes: any number of them.
     package mutating func update(_ bytes: ByteBuffer) {
         bytes.withUnsafeReadableBytes { bytes in
-            sha256.update(bufferPointer: bytes)
-            md5.update(bufferPointer: bytes)
+            sha256.update(bytes)
+            md5.update(bytes)
         }
     }
 

@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 package import NIOCore
 
 /// The bytes of an object as they arrive.
@@ -11,7 +11,7 @@ package struct S3ByteStream: AsyncSequence, Sendable {
     package typealias Element = ByteBuffer
     package typealias Failure = S3Error
 
-    let body: HTTPClientResponse.Body
+    let body: ResponseBody
 
     /// Begins to read; only the first iterator gets bytes.
     ///
@@ -22,7 +22,7 @@ package struct S3ByteStream: AsyncSequence, Sendable {
 
     /// Reads chunk by chunk.
     package struct Iterator: AsyncIteratorProtocol {
-        fileprivate var chunks: HTTPClientResponse.Body.AsyncIterator
+        fileprivate var chunks: ResponseBody.Iterator
 
         /// Waits for the next bytes.
         ///
@@ -32,12 +32,11 @@ package struct S3ByteStream: AsyncSequence, Sendable {
         ///   ``S3Deadlines/silence``, ``S3Error/cancelled``.
         package mutating func next(isolation actor: isolated (any Actor)?) async throws(S3Error) -> ByteBuffer? {
             do {
-                if let chunk = try await chunks.next(isolation: actor) { return chunk }
-                // A cancelled read may look like an end, and must not pass for a whole object.
-                try Task.checkCancellation()
-                return nil
-            } catch is CancellationError {
+                return try await chunks.next(isolation: actor)
+            } catch .cancelled {
                 throw .cancelled
+            } catch .silent {
+                throw .unavailable(S3Failure(cause: S3NoAnswer.silent))
             } catch {
                 throw .unavailable(S3Failure(cause: error))
             }

@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Encodings
 
 /// Step 2 of Signature Version 4: the date, the scope and the canonical request's hash.
@@ -14,7 +14,7 @@ struct StringToSign: Sendable, Hashable {
 
     init(_ canonicalRequest: CanonicalRequest, at time: SigningTime, region: String) {
         scope = Self.scope(at: time, region: region)
-        canonicalRequestHash = SHA256.hash(data: Array(canonicalRequest.text.utf8)).hexadecimal
+        canonicalRequestHash = SHA256.hash(Array(canonicalRequest.text.utf8)).hexadecimal
         text = [Signer.algorithm, time.timestamp, scope, canonicalRequestHash].joined(separator: "\n")
     }
 

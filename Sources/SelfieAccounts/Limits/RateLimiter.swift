@@ -1,8 +1,7 @@
 import Concurrency
-import Crypto
+import Cryptography
 import Encodings
 import FoundationEssentials
-import Secrets
 
 /// Counts actions for all processes together, and refuses those beyond a limit.
 package struct RateLimiter: Sendable {
@@ -10,7 +9,7 @@ package struct RateLimiter: Sendable {
     private let audit: AuditStore
     /// Nil when they are off.
     private let limits: RateLimits?
-    private let authenticator: MessageAuthenticator
+    private let authenticator: HMACSHA256
     private let memory = RefusalMemory()
     private let clock: any MonotonicClock
 
@@ -31,7 +30,7 @@ package struct RateLimiter: Sendable {
         self.store = store
         self.audit = audit
         self.limits = limits
-        authenticator = MessageAuthenticator(key: Array("rate limits\0\(secret)".utf8))
+        authenticator = HMACSHA256(key: Array("rate limits\0\(secret)".utf8))
     }
 
     /// Counts the actions of a request.
@@ -150,7 +149,7 @@ package struct RateLimiter: Sendable {
     /// It is a hash, without names.
     private func key(of action: LimitedAction) -> String {
         let name = Array(action.name.utf8)
-        return authenticator.code { hash in hash.update(data: name) }.withUnsafeBytes { $0.hexadecimal }
+        return authenticator.code { hash in hash.update(name) }.withUnsafeBytes { $0.hexadecimal }
     }
 }
 

@@ -1,6 +1,6 @@
 import CCrypt
+import Cryptography
 import Glibc
-import Secrets
 
 /// Only this calls libcrypt, and it checks each call's result.
 ///
@@ -61,7 +61,7 @@ enum BCrypt {
     }
 
     private static func makeSetting(cost: Int) throws(BCryptError) -> String {
-        var generator = SystemRandomNumberGenerator()
+        var generator = SecureGenerator()
         let random = (0..<16).map { _ in CChar.random(in: .min ... .max, using: &generator) }
         var output = [CChar](repeating: 0, count: Int(CRYPT_GENSALT_OUTPUT_SIZE))
         let setting = crypt_gensalt_rn("$2b$", UInt(cost), random, Int32(random.count), &output, Int32(output.count))

@@ -1,6 +1,6 @@
 import Budgets
+import Cryptography
 import NIOPosix
-import Secrets
 
 /// Hashes and checks passwords on threads of its own, so that many sign-ins do not slow other requests down.
 ///

@@ -1,6 +1,5 @@
-import Crypto
+import Cryptography
 package import FoundationEssentials
-import Secrets
 
 /// A new token.
 ///
@@ -24,6 +23,6 @@ package struct IssuedToken: Sendable {
 
     /// The form of a token in the database: its SHA-256 digest, 32 bytes.
     static func digest(of token: String) -> [UInt8] {
-        Array(SHA256.hash(data: Array(token.utf8)))
+        Array(SHA256.hash(Array(token.utf8)))
     }
 }

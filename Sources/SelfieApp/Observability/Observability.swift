@@ -81,8 +81,4 @@ struct Observability {
             tracer: spans.exportingTracer
         )
     }
-
-    func shutDown() async throws {
-        try await spans.shutDown()
-    }
 }

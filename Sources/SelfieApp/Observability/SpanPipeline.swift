@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 import Logging
 import SelfieConfiguration
 import ServiceLifecycle
@@ -9,8 +9,6 @@ import Tracing
 struct SpanPipeline {
     let tracer: SpanTracer
     private let collector: OTLPSpanExporter?
-    /// One of its own, so that sending spans makes no spans.
-    private let httpClient: HTTPClient?
 
     /// How often spans are sent.
     private static let interval: Duration = .seconds(1)
@@ -18,21 +16,19 @@ struct SpanPipeline {
     init(_ settings: TracesSettings?, logger: Logger) {
         switch settings?.exporter {
         case .otlp(let endpoint):
-            let httpClient = HTTPClient(eventLoopGroupProvider: .singleton)
             let collector = OTLPSpanExporter(
                 endpoint: endpoint,
                 service: ("selfie", SelfieVersion.current),
-                httpClient: httpClient,
+                curl: CurlClient(),
                 logger: logger
             )
-            self.httpClient = httpClient
             self.collector = collector
             tracer = SpanTracer(exporter: collector, sampleRatio: settings?.sampleRatio ?? 1)
         case .console:
-            (httpClient, collector) = (nil, nil)
+            collector = nil
             tracer = SpanTracer(exporter: LogSpanExporter(logger: logger), sampleRatio: settings?.sampleRatio ?? 1)
         case nil:
-            (httpClient, collector) = (nil, nil)
+            collector = nil
             tracer = SpanTracer(exporter: nil)
         }
     }
@@ -56,9 +52,5 @@ struct SpanPipeline {
     static let headers: @Sendable () -> [(name: String, value: String)] = {
         guard let trace = ServiceContext.current?.traceContext else { return [] }
         return [(TraceContext.headerName, trace.header)]
-    }
-
-    func shutDown() async throws {
-        try await httpClient?.shutdown()
     }
 }

@@ -17,9 +17,9 @@ extension SettingsReader {
 
     private mutating func bucket(hint: String) -> ServiceConfiguration.Bucket? {
         let bucket = required("S3_BUCKET_NAME", hint: hint)
-        let credentials = credentials(hasBucket: bucket != nil)
-        let forcesPathStyle = boolean("S3_FORCE_PATH_STYLE", default: false)
         let region = optional("AWS_REGION", "a text", default: "us-east-1") { $0 }
+        let credentials = credentials(hasBucket: bucket != nil, region: region)
+        let forcesPathStyle = boolean("S3_FORCE_PATH_STYLE", default: false)
         let endpoint = text("AWS_ENDPOINT_URL_S3")
         invalid += S3Configuration.errors(bucket: bucket, region: region, endpoint: endpoint).map(Self.invalidSetting)
         guard let bucket, let credentials,
@@ -35,14 +35,18 @@ extension SettingsReader {
 
     /// The source of credentials.
     ///
-    /// The first that is set counts, as in AWS's tools: keys, a container's endpoint, the instance's role.
-    private mutating func credentials(hasBucket: Bool) -> S3CredentialSource? {
+    /// The first that is set counts, as in AWS's tools: keys, a web identity, a container's endpoint, the instance's role.
+    private mutating func credentials(hasBucket: Bool, region: String) -> S3CredentialSource? {
         let isOffInstance = boolean("AWS_EC2_METADATA_DISABLED", default: false)
         let instanceEndpoint = text("AWS_EC2_METADATA_SERVICE_ENDPOINT")
         let relativeURI = text("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", isSecret: true)
         let fullURI = text("AWS_CONTAINER_CREDENTIALS_FULL_URI", isSecret: true)
         let tokenPath = text("AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE")
         let token = text("AWS_CONTAINER_AUTHORIZATION_TOKEN", isSecret: true)
+        let identityTokenPath = text("AWS_WEB_IDENTITY_TOKEN_FILE")
+        let role = text("AWS_ROLE_ARN")
+        let sessionName = text("AWS_ROLE_SESSION_NAME")
+        let tokenServiceEndpoint = text("AWS_ENDPOINT_URL_STS")
 
         let keys = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"]
         if keys.contains(where: { source.value(of: $0) != nil }) { return fixedCredentials() }
@@ -51,6 +55,21 @@ extension SettingsReader {
             ?? token.map { ContainerCredentials.Authorization.token($0) }
             ?? ContainerCredentials.Authorization.none
         do throws(S3CredentialConfigurationError) {
+            if let identityTokenPath {
+                guard let role = role ?? required("AWS_ROLE_ARN", hint: "the role of AWS_WEB_IDENTITY_TOKEN_FILE")
+                else {
+                    return nil
+                }
+                return .webIdentity(
+                    try WebIdentityCredentials(
+                        tokenPath: identityTokenPath,
+                        role: role,
+                        sessionName: sessionName,
+                        region: region,
+                        endpoint: tokenServiceEndpoint
+                    )
+                )
+            }
             // AWS's tools use the full URI only if the relative one is not set.
             if let relativeURI {
                 return .container(try ContainerCredentials(relativeURI: relativeURI, authorization: authorization))
@@ -111,6 +130,11 @@ extension SettingsReader {
             .malformed(key: "AWS_CONTAINER_AUTHORIZATION_TOKEN", expected: "printable ASCII characters in one line")
         case .metadataEndpoint:
             .malformed(key: "AWS_EC2_METADATA_SERVICE_ENDPOINT", expected: "an http:// or https:// URL of a host")
+        case .role: .malformed(key: "AWS_ROLE_ARN", expected: "the ARN of a role")
+        case .sessionName:
+            .malformed(key: "AWS_ROLE_SESSION_NAME", expected: "2 to 64 letters, digits and =,.@-_")
+        case .tokenServiceEndpoint:
+            .malformed(key: "AWS_ENDPOINT_URL_STS", expected: "an https:// URL, or http:// to this machine")
         }
     }
 }

@@ -1,4 +1,4 @@
-package import AsyncHTTPClient
+package import Curl
 package import FoundationEssentials
 package import Logging
 package import ObjectStore
@@ -8,14 +8,14 @@ extension ServiceConfiguration.ObjectStorage {
     /// Opens the configured store.
     ///
     /// - Parameters:
-    ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
+    ///   - curl: Made with `S3Client.connections`.
     ///   - options: How a bucket is used.
     ///   - now: The time.
     ///   - logger: Gets a line when credentials can't be fetched.
     /// - Returns: The store. A bucket need not exist yet.
     /// - Throws: `ServiceStartError.noCredentials`, or `ServiceStartError.folder` when a folder can't be made.
     package func open(
-        httpClient: HTTPClient,
+        curl: CurlClient,
         options: BucketOptions = BucketOptions(),
         now: @escaping @Sendable () -> Date,
         logger: Logger
@@ -23,7 +23,7 @@ extension ServiceConfiguration.ObjectStorage {
         switch self {
         case .disk(let path): return try DiskObjectStore.open(directory: path)
         case .s3(let bucket):
-            return try await bucket.open(httpClient: httpClient, options: options, now: now, logger: logger)
+            return try await bucket.open(curl: curl, options: options, now: now, logger: logger)
         }
     }
 }
@@ -32,28 +32,28 @@ extension ServiceConfiguration.Bucket {
     /// Opens the bucket, which need not exist yet.
     ///
     /// - Parameters:
-    ///   - httpClient: Made with `S3Client.httpClientConfiguration`.
+    ///   - curl: Made with `S3Client.connections`.
     ///   - options: How it is used.
     ///   - now: The time.
     ///   - logger: Gets a line when credentials can't be fetched.
     /// - Returns: The store.
     /// - Throws: `ServiceStartError.noCredentials`.
     package func open(
-        httpClient: HTTPClient,
+        curl: CurlClient,
         options: BucketOptions = BucketOptions(),
         now: @escaping @Sendable () -> Date,
         logger: Logger
     ) async throws -> S3ObjectStore {
         let credentials = S3CredentialCache(
             source: credentials,
-            httpClient: httpClient,
+            curl: curl,
             onFailure: { logger.warning("credentials could not be fetched", metadata: ["error": "\($0)"]) },
             now: now
         )
         try await Self.requireKeys(credentials)
         return S3ObjectStore(
             client: S3Client(
-                httpClient: httpClient,
+                curl: curl,
                 configuration: configuration,
                 credentials: credentials,
                 deadlines: options.deadlines,

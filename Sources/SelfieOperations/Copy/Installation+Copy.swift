@@ -24,12 +24,12 @@ extension Installation {
         onProgress: @escaping @Sendable (TaskProgress) -> Void = { _ in },
         onOutcome: @escaping @Sendable (CopyOutcome, String) -> Void = { _, _ in }
     ) async throws -> TaskResult<OutcomeCounts<CopyOutcome>> {
-        try await withClients(configuration.postgres) { postgres, httpClient in
+        try await withClients(configuration.postgres) { postgres, curl in
             if direction == .s3 { try requireFolder(configuration.path) }
             let copy = CopyPhotos(
                 photos: PhotoStore(postgres: postgres),
                 disk: try DiskObjectStore.open(directory: configuration.path),
-                bucket: try await configuration.bucket.open(httpClient: httpClient, now: now, logger: logger),
+                bucket: try await configuration.bucket.open(curl: curl, now: now, logger: logger),
                 direction: direction,
                 onProgress: onProgress,
                 onOutcome: onOutcome

@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import Encodings
 import FoundationEssentials
 import NIOHTTP1
@@ -19,7 +18,7 @@ struct BucketCheck: Sendable {
     func run() async {
         let credentials = S3CredentialCache(
             source: bucket.credentials,
-            httpClient: plain.httpClient,
+            curl: plain.curl,
             now: plain.now
         )
         guard await checkKeys(credentials), let greeting = await greet() else {
@@ -30,7 +29,7 @@ struct BucketCheck: Sendable {
             findings.warning("PUBLIC: anybody on the internet can list all photos", BucketProbe.publicRemedy)
         }
         let client = S3Client(
-            httpClient: plain.httpClient,
+            curl: plain.curl,
             configuration: bucket.configuration,
             credentials: credentials,
             now: plain.now

@@ -1,9 +1,9 @@
+import Cryptography
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 import ObjectStore
 import S3
-import Secrets
 
 /// Puts an object into the bucket, makes all calls of the service with it, and deletes it.
 struct BucketProbe: Sendable {

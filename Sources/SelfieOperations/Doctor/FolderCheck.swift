@@ -1,3 +1,4 @@
+import Cryptography
 import FoundationEssentials
 import Glibc
 import LinuxFiles
@@ -5,7 +6,6 @@ import NIOCore
 import NIOPosix
 import ObjectStore
 import S3
-import Secrets
 
 /// Checks the folder of photos: it exists, is writable, private and permanent, and has room.
 struct FolderCheck: Sendable {

@@ -1,3 +1,4 @@
+import Curl
 package import FoundationEssentials
 package import Migrations
 import Postgres
@@ -68,15 +69,12 @@ package struct InstallationCheck: Sendable {
         case .disk(let path):
             await FolderCheck(path: path, maxUploadBytes: maxUploadBytes, findings: findings(.folder)).run()
         case .s3(let bucket):
-            // The body throws nothing, and a failed shutdown of the client is not a finding.
-            try? await S3Client.withHTTPClient { httpClient in
-                await BucketCheck(
-                    bucket: bucket,
-                    plain: PlainRequest(httpClient: httpClient, limit: answerLimit, now: now),
-                    makesBucket: makesBucket,
-                    findings: findings(.bucket)
-                ).run()
-            }
+            await BucketCheck(
+                bucket: bucket,
+                plain: PlainRequest(curl: CurlClient(S3Client.connections()), limit: answerLimit, now: now),
+                makesBucket: makesBucket,
+                findings: findings(.bucket)
+            ).run()
         case nil: findings(.bucket).skipped("everything, since the settings of the store are missing or malformed")
         }
         await findings(.temporaryFolder).checkTemporaryFolder(maxUploadBytes: maxUploadBytes)

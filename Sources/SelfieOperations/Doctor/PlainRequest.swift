@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 import Concurrency
+import Curl
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1
@@ -21,26 +21,24 @@ struct PlainRequest: Sendable {
         var error: S3Error { S3Error(status: status, headers: headers, body: body) }
     }
 
-    let httpClient: HTTPClient
+    let curl: CurlClient
+    /// How long an answer may take.
     let limit: Duration
     let now: @Sendable () -> Date
 
     private static let maxBodyBytes = 1024 * 1024
 
+    /// - Throws: `CurlFailure`.
     func get(_ url: String) async throws -> Answer {
-        try await withLimit(limit) { [httpClient, now] in
-            let sent = now()
-            let response = try await httpClient.execute(HTTPClientRequest(url: url), deadline: .distantFuture)
-            let received = now()
-            let body = try await response.body.collect(upTo: Self.maxBodyBytes)
-            return Answer(
-                status: response.status,
-                headers: response.headers,
-                body: body,
-                sent: sent,
-                received: received
-            )
-        }
+        let sent = now()
+        let answer = try await curl.answer(to: CurlRequest(url: url), within: limit, maxBytes: Self.maxBodyBytes)
+        return Answer(
+            status: answer.status,
+            headers: answer.headers,
+            body: answer.body,
+            sent: sent,
+            received: now()
+        )
     }
 }
 

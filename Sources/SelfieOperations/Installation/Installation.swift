@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 import LinuxFiles
 import Postgres
 import S3
@@ -31,14 +31,14 @@ package enum Installation {
         return try await PostgresClient.withClient(configuration: configuration, body)
     }
 
-    /// Runs a body with clients of the database and of HTTP, and closes them afterwards.
+    /// Runs a body with clients of the database and of HTTP.
     static func withClients<Result>(
         _ configuration: PostgresConfiguration,
-        _ body: (PostgresClient, HTTPClient) async throws -> Result
+        _ body: (PostgresClient, CurlClient) async throws -> Result
     ) async throws -> Result {
         do {
             return try await withDatabase(configuration, maxConnections: maxConnections) { postgres in
-                try await S3Client.withHTTPClient { try await body(postgres, $0) }
+                try await body(postgres, CurlClient(S3Client.connections()))
             }
         } catch {
             throw InstallationError.explanation(of: error)

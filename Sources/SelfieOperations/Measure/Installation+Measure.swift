@@ -22,10 +22,10 @@ extension Installation {
         onProgress: @escaping @Sendable (TaskProgress) -> Void = { _ in },
         onOutcome: @escaping @Sendable (MeasurePhoto.Outcome, String) -> Void = { _, _ in }
     ) async throws -> TaskResult<OutcomeCounts<MeasurePhoto.Outcome>> {
-        try await withClients(configuration.postgres) { postgres, httpClient in
+        try await withClients(configuration.postgres) { postgres, curl in
             if case .disk(let path) = configuration.objectStorage { try requireFolder(path) }
             let photos = PhotoStore(postgres: postgres)
-            let objects = try await configuration.objectStorage.open(httpClient: httpClient, now: now, logger: logger)
+            let objects = try await configuration.objectStorage.open(curl: curl, now: now, logger: logger)
             let measure = MeasurePhotos(
                 photos: photos,
                 measure: MeasurePhoto(photos: photos, objects: objects),

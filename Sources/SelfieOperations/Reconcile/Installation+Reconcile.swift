@@ -27,10 +27,10 @@ extension Installation {
         onProgress: @escaping @Sendable (TaskProgress) -> Void = { _ in },
         onFinding: @escaping @Sendable (ReconciliationFinding) -> Void = { _ in }
     ) async throws -> TaskResult<ReconciliationReport> {
-        try await withClients(configuration.postgres) { postgres, httpClient in
+        try await withClients(configuration.postgres) { postgres, curl in
             let photos = PhotoStore(postgres: postgres)
             if case .disk(let path) = configuration.objectStorage, !options.isForced { try requireFolder(path) }
-            let objects = try await configuration.objectStorage.open(httpClient: httpClient, now: now, logger: logger)
+            let objects = try await configuration.objectStorage.open(curl: curl, now: now, logger: logger)
             if case .s3(let bucket) = configuration.objectStorage, !options.isForced {
                 try await requireBucket(bucket, objects: objects, photos: photos)
             }

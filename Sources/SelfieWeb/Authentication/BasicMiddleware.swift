@@ -1,6 +1,5 @@
-import Crypto
+import Cryptography
 import Hummingbird
-import Secrets
 import SelfieAccounts
 
 /// Lets clients with the API's credential through, by HTTP Basic.
@@ -9,14 +8,16 @@ struct BasicMiddleware: ServiceMiddleware {
     private let passwordDigest: SHA256Digest
     private let isSame: @Sendable (SHA256Digest, SHA256Digest) -> Bool
 
-    /// `isSame` compares two digests, in constant time.
+    /// `isSame` compares two digests.
+    ///
+    /// The default does so in constant time.
     init(
         credential: APICredential,
-        isSame: @escaping @Sendable (SHA256Digest, SHA256Digest) -> Bool = { ConstantTime.isSame($0, $1) }
+        isSame: @escaping @Sendable (SHA256Digest, SHA256Digest) -> Bool = { $0 == $1 }
     ) {
         self.isSame = isSame
-        nameDigest = SHA256.hash(data: Array(credential.name.utf8))
-        passwordDigest = SHA256.hash(data: Array(credential.password.utf8))
+        nameDigest = SHA256.hash(Array(credential.name.utf8))
+        passwordDigest = SHA256.hash(Array(credential.password.utf8))
     }
 
     func handle(
@@ -35,8 +36,8 @@ struct BasicMiddleware: ServiceMiddleware {
     /// Both halves are always compared.
     func accepts(_ header: String) -> Bool {
         guard let (name, password) = AuthorizationHeader.basicCredential(in: header) else { return false }
-        let isName = isSame(SHA256.hash(data: Array(name.utf8)), nameDigest)
-        let isPassword = isSame(SHA256.hash(data: Array(password.utf8)), passwordDigest)
+        let isName = isSame(SHA256.hash(Array(name.utf8)), nameDigest)
+        let isPassword = isSame(SHA256.hash(Array(password.utf8)), passwordDigest)
         return [isName, isPassword].allSatisfy { $0 }
     }
 }

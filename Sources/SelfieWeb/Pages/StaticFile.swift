@@ -1,5 +1,5 @@
 import CPages
-import Crypto
+import Cryptography
 import Encodings
 import HTTPTypes
 import Hummingbird
@@ -39,7 +39,7 @@ struct StaticFile: Sendable {
         self.bytes = bytes
         self.contentType = contentType
         compressed = try? GzipStream().add(bytes, isLast: true)
-        tag = EntityTag(SHA256.hash(data: bytes.readableBytesView).withUnsafeBytes { Base64URL.string(of: $0) })
+        tag = EntityTag(SHA256.hash(bytes.readableBytesView).withUnsafeBytes { Base64URL.string(of: $0) })
     }
 
     /// The file as an answer, or 304 for a client that has it.

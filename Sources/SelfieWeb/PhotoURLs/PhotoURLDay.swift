@@ -1,6 +1,5 @@
-import Crypto
+import Cryptography
 import Encodings
-import Secrets
 import SelfieRecords
 
 /// The URLs of photos that are made on one day, for clients of one origin.
@@ -19,7 +18,7 @@ struct PhotoURLDay {
     /// The number of the user's present series of URLs.
     let series: Int
     /// Makes the signatures for that end.
-    let authenticator: MessageAuthenticator
+    let authenticator: HMACSHA256
     /// The scope of the URLs; nil for the photo's owner.
     var scope: PhotoScope?
 

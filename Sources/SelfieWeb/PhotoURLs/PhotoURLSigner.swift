@@ -1,7 +1,6 @@
-import Crypto
+import Cryptography
 import Encodings
 import FoundationEssentials
-import Secrets
 import SelfieRecords
 import Synchronization
 
@@ -11,7 +10,7 @@ import Synchronization
 /// a photo of one day are the same, so that clients can cache the photo. Each user has a series of URLs; a new series ends
 /// those of the others.
 struct PhotoURLSigner: Sendable {
-    private let authenticator: MessageAuthenticator
+    private let authenticator: HMACSHA256
     private let latest = LatestKey()
     /// Checks have a key of their own, so that checks of yesterday's URLs do not replace the key of today's lists.
     private let latestChecked = LatestKey()
@@ -24,7 +23,7 @@ struct PhotoURLSigner: Sendable {
 
     /// - Parameter secret: `SECRET_KEY_BASE`.
     init(secret: String) {
-        authenticator = MessageAuthenticator(key: Array(secret.utf8))
+        authenticator = HMACSHA256(key: Array(secret.utf8))
     }
 
     /// Makes the URLs of the day of a date.
@@ -32,7 +31,7 @@ struct PhotoURLSigner: Sendable {
         let day = Int(date.timeIntervalSince1970) / Self.secondsPerDay
         let expires = (day + 2) * Self.secondsPerDay
         let authenticator = latest.authenticator(expires: expires) {
-            MessageAuthenticator(key: dayKey(expires: expires))
+            HMACSHA256(key: dayKey(expires: expires))
         }
         return PhotoURLDay(origin: origin, expires: expires, series: series, authenticator: authenticator)
     }
@@ -65,7 +64,7 @@ struct PhotoURLSigner: Sendable {
             return nil
         }
         let authenticator = latestChecked.authenticator(expires: end) {
-            MessageAuthenticator(key: dayKey(expires: end))
+            HMACSHA256(key: dayKey(expires: end))
         }
         let signed = Array(randomID.utf8) + PhotoURLDay.signedText(ofSeries: series, for: named)
         let code = signed.withUnsafeBytes { authenticator.code(of: $0) }
@@ -90,9 +89,9 @@ struct PhotoURLSigner: Sendable {
 
 /// Caches the prepared key of a day, which all URLs of the day need.
 private final class LatestKey: Sendable {
-    private let latest = Mutex<(expires: Int, authenticator: MessageAuthenticator)?>(nil)
+    private let latest = Mutex<(expires: Int, authenticator: HMACSHA256)?>(nil)
 
-    func authenticator(expires: Int, orMake make: () -> MessageAuthenticator) -> MessageAuthenticator {
+    func authenticator(expires: Int, orMake make: () -> HMACSHA256) -> HMACSHA256 {
         latest.withLock { latest in
             if let latest, latest.expires == expires { return latest.authenticator }
             let authenticator = make()

@@ -1,6 +1,5 @@
-import Crypto
+import Cryptography
 import Encodings
-import Secrets
 
 /// Writes URLs of photos.
 ///
@@ -10,7 +9,7 @@ struct PhotoURLWriter {
     private let infix: [UInt8]
     /// The text that is signed after a photo's id.
     private let suffix: [UInt8]
-    private let authenticator: MessageAuthenticator
+    private let authenticator: HMACSHA256
 
     init(_ day: PhotoURLDay) {
         prefix = Array("\(day.origin)\(PhotoURLDay.path)".utf8)
@@ -33,8 +32,8 @@ struct PhotoURLWriter {
         PercentEncoding.append(randomID, to: &text)
         infix.withUnsafeBytes { text.append($0) }
         let code = authenticator.code { hash in
-            hash.update(bufferPointer: randomID)
-            if !suffix.isEmpty { suffix.withUnsafeBytes { hash.update(bufferPointer: $0) } }
+            hash.update(randomID)
+            if !suffix.isEmpty { suffix.withUnsafeBytes { hash.update($0) } }
         }
         code.withUnsafeBytes { Base64URL.append($0, to: &text) }
     }

@@ -1,6 +1,6 @@
 import ArgumentParser
+import Cryptography
 import Encodings
-import Secrets
 import SelfieAccounts
 import SelfieConfiguration
 import SelfieOperations

@@ -1,5 +1,5 @@
 import Budgets
-import Crypto
+import Cryptography
 import Encodings
 import Foundation
 import LinuxFiles
@@ -45,8 +45,8 @@ struct SpoolTests {
         let isFile = if case .file = object.storage { true } else { false }
         #expect(isFile == (count > Self.limit))
         #expect(object.length == count)
-        #expect(object.digests.sha256Hex == SHA256.hash(data: bytes).hexadecimal)
-        #expect(object.digests.md5Hex == Insecure.MD5.hash(data: bytes).hexadecimal)
+        #expect(object.digests.sha256Hex == SHA256.hash(bytes).hexadecimal)
+        #expect(object.digests.md5Hex == MD5.hash(bytes).hexadecimal)
         for _ in 0..<2 { #expect(try await contents(object) == bytes) }
     }
 

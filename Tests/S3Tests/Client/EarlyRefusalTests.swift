@@ -60,34 +60,22 @@ struct EarlyRefusalTests {
         }
     }
 
-    @Test(
-        "The end of a body waits for a success: the HTTP client leaves a refusal unread when the body ends",
-        arguments: [true, false]
-    )
-    func endOfBody(succeeds: Bool) async throws {
-        let attempt = Attempt(body: S3Body("hello"), clock: ContinuousClock())
-        let end = Task {
-            var chunks = UploadBody(length: 5, attempt: attempt).makeAsyncIterator()
-            let (body, end) = (try await chunks.next(), try await chunks.next())
-            #expect(body == ByteBuffer(string: "hello") && end == nil)
-        }
-        // If it does not wait, it ends meanwhile.
-        try await poll("the body is read") { attempt.hasBegun }
-        try await Task.sleep(for: .milliseconds(20))
-        if succeeds { attempt.noteSuccess() } else { attempt.end() }
-        let result = await end.result
-        switch result {
-        case .success: #expect(succeeds)
-        case .failure(let error): #expect(!succeeds && error is CancellationError)
-        }
-    }
-
-    @Test("A source that is cancelled with its try is not at fault, unlike one that fails by itself")
-    func cancelledSource() async throws {
-        for (error, isAtFault) in [(CancellationError() as any Error, false), (S3BodyLengthMismatch(), true)] {
-            let attempt = Attempt(body: S3Body.streamed(5) { throw error }, clock: ContinuousClock())
-            await #expect(throws: (any Error).self) { try await attempt.readBody(0..<5) }
-            #expect((attempt.sourceError != nil) == isAtFault)
+    @Test("A source that fails by itself is at fault, whatever its error", arguments: [true, false])
+    func failedSource(isCancellation: Bool) async throws {
+        try await ScriptedServer.with([.send(.stored)]) { server in
+            try await withS3Client(endpoint: server.endpoint) { client in
+                let error = await failure { () async throws(S3Error) in
+                    let body = S3Body.streamed(5) {
+                        throw isCancellation ? CancellationError() as any Error : S3BodyLengthMismatch()
+                    }
+                    try await client.put(key: "a", body: body, contentType: "text/plain")
+                }
+                guard case .source(let cause) = error else {
+                    Issue.record("\(String(describing: error))")
+                    return
+                }
+                #expect(isCancellation ? cause is CancellationError : cause is S3BodyLengthMismatch)
+            }
         }
     }
 

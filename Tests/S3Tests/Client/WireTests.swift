@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 import ConnectionTestSupport
+import Curl
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -42,8 +42,7 @@ struct WireTests {
             let presigned = try await withS3Client(endpoint: server.endpoint) { client in
                 try await client.deleteOne(ObjectDeletion(key: key))
                 let url = try await client.presignedGet(key: key, expires: 60, at: Date(timeIntervalSince1970: 0)).url
-                let response = try await client.httpClient.execute(.init(url: url), deadline: .distantFuture)
-                _ = try await response.body.collect(upTo: 1_024)
+                _ = try await client.curl.answer(to: CurlRequest(url: url), within: .seconds(60))
                 return url
             }
             #expect(server.received.first?.line == "DELETE /photos/\(encoded) HTTP/1.1")

@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 import ConnectionTestSupport
+import Curl
 import Foundation
 import NIOCore
 import S3TestSupport
@@ -59,16 +59,13 @@ struct S3LimitTests {
         #expect(S3RetryPolicy.maxPause == .seconds(1))
     }
 
-    @Test("The HTTP client follows no redirect, has no deadlines of its own but for connecting, and keeps one protocol")
-    func httpClient() {
-        let configuration = S3Client.httpClientConfiguration()
-        #expect(configuration.connectionPool.idleTimeout == .seconds(3))
-        #expect(configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit == 1_024)
-        #expect(!configuration.connectionPool.retryConnectionEstablishment)
-        #expect(configuration.timeout.connect == .seconds(2))
-        #expect(configuration.timeout.read == nil)
-        #expect(configuration.httpVersion == .http1Only)
-        #expect(configuration.proxy == nil)
+    @Test("Connections are many, are used again for a few seconds, and speak HTTP/1.1")
+    func connections() {
+        let configuration = S3Client.connections()
+        #expect(configuration.idle == .seconds(3))
+        #expect(configuration.maxConnectionsPerHost == 1_024)
+        #expect(configuration.version == .http1)
+        #expect(S3Deadlines().connect == .seconds(2))
     }
 
     @Test("An unused connection is closed by the client")

@@ -1,6 +1,6 @@
-import AsyncHTTPClient
 import Concurrency
 import ConnectionTestSupport
+import Curl
 import Foundation
 import S3TestSupport
 import ServerProcesses
@@ -33,18 +33,16 @@ struct S3CredentialCacheTests {
         _ body: @escaping @Sendable (Setting) async throws -> Void
     ) async throws {
         try await ScriptedServer.with(replies) { server in
-            try await withHTTPClient { httpClient in
-                let (dates, failures) = (TestClock(), Failures())
-                let cache = S3CredentialCache(
-                    source: .container(try ContainerCredentials(fullURI: server.endpoint)),
-                    httpClient: httpClient,
-                    deadlines: deadlines,
-                    clock: clock,
-                    onFailure: { error in failures.all.withLock { $0.append(error) } },
-                    now: { dates.now }
-                )
-                try await body(Setting(cache: cache, server: server, clock: dates, failures: failures))
-            }
+            let (dates, failures) = (TestClock(), Failures())
+            let cache = S3CredentialCache(
+                source: .container(try ContainerCredentials(fullURI: server.endpoint)),
+                curl: CurlClient(S3Client.connections()),
+                deadlines: deadlines,
+                clock: clock,
+                onFailure: { error in failures.all.withLock { $0.append(error) } },
+                now: { dates.now }
+            )
+            try await body(Setting(cache: cache, server: server, clock: dates, failures: failures))
         }
     }
 
@@ -65,12 +63,10 @@ struct S3CredentialCacheTests {
 
     @Test("Fixed credentials come as they are, and are never replaced")
     func fixed() async throws {
-        try await withHTTPClient { httpClient in
-            let keys = try S3Credentials.test("1")
-            let cache = S3CredentialCache(source: .fixed(keys), httpClient: httpClient) { credentialEpoch }
-            #expect(try await cache.current() == keys)
-            await #expect(throws: S3CredentialError.notReplaced(.fixed)) { try await cache.replacement(for: keys) }
-        }
+        let keys = try S3Credentials.test("1")
+        let cache = S3CredentialCache(source: .fixed(keys), curl: CurlClient()) { credentialEpoch }
+        #expect(try await cache.current() == keys)
+        await #expect(throws: S3CredentialError.notReplaced(.fixed)) { try await cache.replacement(for: keys) }
     }
 
     @Test("A hundred callers at once are served by one fetch")

@@ -1,4 +1,5 @@
-import AsyncHTTPClient
+import ConnectionTestSupport
+import Curl
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -133,14 +134,14 @@ struct StoreKeyTests {
             try await client.put(key: "a", body: S3Body("x"), contentType: "application/octet-stream")
             let headers = AnswerHeaders(contentType: "image/png", contentDisposition: "inline; filename=\"b\"")
             let url = try await client.presignedGet(key: "a", expires: 600, at: .now, answering: headers).url
-            let response = try await client.httpClient.execute(.init(url: url), timeout: .seconds(60))
+            let response = try await client.curl.answer(to: CurlRequest(url: url), within: .seconds(60))
             #expect(response.status == .ok)
             #expect(response.headers["content-type"] == ["image/png"])
             #expect(response.headers["content-disposition"] == ["inline; filename=\"b\""])
             let forged = url.replacing("image%2Fpng", with: "text%2Fhtml")
             #expect(forged != url)
             #expect(
-                try await client.httpClient.execute(.init(url: forged), timeout: .seconds(60)).status == .forbidden
+                try await client.curl.answer(to: CurlRequest(url: forged), within: .seconds(60)).status == .forbidden
             )
         }
     }
@@ -152,10 +153,7 @@ struct StoreKeyTests {
 
     /// As a browser would, without a header of ours.
     private static func fetch(_ url: String) async throws -> Fetched {
-        let response = try await HTTPClient.shared.execute(.init(url: url), timeout: .seconds(60))
-        return Fetched(
-            status: response.status.code,
-            text: String(buffer: try await response.body.collect(upTo: 65_536))
-        )
+        let answer = try await CurlClient.shared.answer(to: CurlRequest(url: url), within: .seconds(60))
+        return Fetched(status: answer.status.code, text: String(buffer: answer.body))
     }
 }

@@ -1,6 +1,6 @@
-import AsyncHTTPClient
 import Concurrency
 import ConnectionTestSupport
+import Curl
 import Foundation
 import S3TestSupport
 
@@ -46,32 +46,17 @@ extension S3CredentialDeadlines {
 /// A time in whole seconds, as in the answers of sources.
 let credentialEpoch = Date(timeIntervalSince1970: 1_800_000_000)
 
-/// Makes an HTTP client as the service has it, for the time of the body.
-func withHTTPClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
-    let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration(deadlines: .patient))
-    do {
-        let result = try await body(httpClient)
-        try await httpClient.shutdown()
-        return result
-    } catch {
-        try await httpClient.shutdown()
-        throw error
-    }
-}
-
 /// Asks a source for credentials.
 func fetch(
     _ source: S3CredentialSource,
     deadlines: S3CredentialDeadlines = .short,
     clock: any MonotonicClock = ContinuousClock()
 ) async throws -> Result<S3Credentials, S3CredentialError> {
-    try await withHTTPClient { httpClient in
-        let exchange = CredentialExchange(httpClient: httpClient)
-        let fetcher = CredentialFetcher(source: source, exchange: exchange, deadlines: deadlines, clock: clock)
-        do throws(S3CredentialError) {
-            return .success(try await fetcher.fetch())
-        } catch {
-            return .failure(error)
-        }
+    let exchange = CredentialExchange(curl: CurlClient(S3Client.connections()))
+    let fetcher = CredentialFetcher(source: source, exchange: exchange, deadlines: deadlines, clock: clock)
+    do throws(S3CredentialError) {
+        return .success(try await fetcher.fetch())
+    } catch {
+        return .failure(error)
     }
 }

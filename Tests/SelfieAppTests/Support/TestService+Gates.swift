@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 import ConnectionTestSupport
+import Curl
 import Foundation
 import Logging
 import Postgres
@@ -87,7 +87,7 @@ extension TestService {
         let sweeper = PhotoSweeper(
             photos: PhotoStore(postgres: postgres),
             objects: try await configuration.objectStorage.open(
-                httpClient: .shared,
+                curl: .shared,
                 now: { Date() },
                 logger: logger
             ),

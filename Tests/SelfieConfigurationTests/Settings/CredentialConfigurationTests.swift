@@ -8,6 +8,9 @@ struct CredentialConfigurationTests {
     private static let keys = ["AWS_ACCESS_KEY_ID": "sesame-1", "AWS_SECRET_ACCESS_KEY": "sesame-2"]
     private static let full = ["AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1:1/sesame-3"]
     private static let relative = ["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI": "/sesame-4"]
+    private static let identity = [
+        "AWS_WEB_IDENTITY_TOKEN_FILE": "/token", "AWS_ROLE_ARN": "arn:aws:iam::123456789012:role/selfie",
+    ]
     private static let off = ["AWS_EC2_METADATA_DISABLED": "true"]
 
     private static func read(
@@ -37,10 +40,13 @@ struct CredentialConfigurationTests {
     }
 
     @Test(
-        "Keys that are set win, then the container's endpoint, then the instance's role",
+        "Keys that are set win, then a web identity, then the container's endpoint, then the instance's role",
         arguments: [
             (keys, .fixed), (keys.merging(full) { $1 }.merging(relative) { $1 }.merging(off) { $1 }, .fixed),
             (keys.merging(["AWS_SESSION_TOKEN": "sesame"]) { $1 }, .fixed),
+            (identity, .webIdentity), (identity.merging(full) { $1 }.merging(off) { $1 }, .webIdentity),
+            (identity.merging(keys) { $1 }, .fixed),
+            (["AWS_ROLE_ARN": "arn:aws:iam::123456789012:role/selfie"], .instance),
             (full, .container), (relative, .container), (full.merging(off) { $1 }, .container),
             // The relative URI wins, so the other one does not count.
             (relative.merging(["AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://elsewhere/"]) { $1 }, .container),
@@ -62,6 +68,10 @@ struct CredentialConfigurationTests {
         arguments: [
             (["AWS_ACCESS_KEY_ID": "sesame"], ["AWS_SECRET_ACCESS_KEY is missing"]),
             (["AWS_SECRET_ACCESS_KEY": "sesame"], ["AWS_ACCESS_KEY_ID is missing"]),
+            (["AWS_WEB_IDENTITY_TOKEN_FILE": "/token"], ["AWS_ROLE_ARN is missing"]),
+            (identity.merging(["AWS_ROLE_ARN": "role"]) { $1 }, ["AWS_ROLE_ARN is malformed"]),
+            (identity.merging(["AWS_ROLE_SESSION_NAME": "a b"]) { $1 }, ["AWS_ROLE_SESSION_NAME is malformed"]),
+            (identity.merging(["AWS_ENDPOINT_URL_STS": "http://sts"]) { $1 }, ["AWS_ENDPOINT_URL_STS is malformed"]),
             (
                 ["AWS_SESSION_TOKEN": "sesame"],
                 ["AWS_ACCESS_KEY_ID is missing", "AWS_SECRET_ACCESS_KEY is missing"]

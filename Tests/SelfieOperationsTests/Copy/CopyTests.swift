@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 import ConnectionTestSupport
+import Curl
 import Foundation
 import LinuxFiles
 import Logging
@@ -250,7 +250,7 @@ struct CopyTests {
                     photos: PhotoStore(postgres: service.postgres),
                     disk: disk,
                     bucket: try await bucket.open(
-                        httpClient: .shared,
+                        curl: .shared,
                         now: { Date() },
                         logger: service.log.logger(level: .error)
                     ),

@@ -1,4 +1,4 @@
-import AsyncHTTPClient
+import Curl
 import Foundation
 import NIOCore
 import NIOHTTP1
@@ -75,13 +75,22 @@ struct StoreDiagnosisTests {
         arguments: [
             (S3NoAnswer.silent, "it does not answer in time"), (S3NoAnswer.overdue, "it does not answer in time"),
             (S3NoAnswer.malformed, "the server does not speak S3"),
-            (HTTPParserError.invalidConstant, "the server does not speak S3"),
-            (HTTPClientError.connectTimeout, "it does not answer in time"),
-            (HTTPClientError.remoteConnectionClosed, "the connection broke off"),
-            (HTTPClientError.tlsHandshakeTimeout, "no encrypted connection can be set up"),
-            (IOError(errnoCode: ECONNREFUSED, reason: "connect"), "nothing listens there"),
-            (IOError(errnoCode: EHOSTUNREACH, reason: "connect"), "there is no route to it"),
-            (IOError(errnoCode: ECONNRESET, reason: "read"), "the connection broke off"),
+            (CurlError.notHTTP, "the server does not speak S3"),
+            (CurlError.timedOut(.connecting), "it does not answer in time"),
+            (CurlError.timedOut(.resolving), "there is no such host"),
+            (
+                CurlError.timedOut(.handshake),
+                "no encrypted connection can be set up, because the handshake failed: it did not end in time"
+            ),
+            (CurlError.cutOff, "the connection broke off"),
+            (
+                CurlError.tls(.selfSigned),
+                "no encrypted connection can be set up, because the certificate is self-signed"
+            ),
+            (CurlError.refused, "nothing listens there"),
+            (CurlError.unreachable, "there is no route to it"),
+            (CurlError.unresolved, "there is no such host"),
+            (CurlError.proxy, "the proxy that the environment names can't be used"),
         ] as [(any Error, String)]
     )
     func noAnswer(cause: any Error, text: String) {

@@ -1,5 +1,5 @@
-import AsyncHTTPClient
 import ConnectionTestSupport
+import Curl
 import Foundation
 import Logging
 import NIOHTTP1
@@ -111,7 +111,7 @@ extension TestService {
         guard case .s3(let bucket) = try ServiceConfiguration(from: ConfigurationSource(values: values)).objectStorage
         else { throw NotInTime(what: "a bucket") }
         let logger = log.logger(level: .error)
-        let store = try await bucket.open(httpClient: .shared, now: { Date() }, logger: logger)
+        let store = try await bucket.open(curl: .shared, now: { Date() }, logger: logger)
         let request = S3Request(method: .POST, key: key, query: [QueryItem("uploads")])
         _ = try await store.client.document(
             request,

@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import ConnectionTestSupport
 import Foundation
 import Logging

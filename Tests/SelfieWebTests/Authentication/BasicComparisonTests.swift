@@ -1,4 +1,4 @@
-import Crypto
+import Cryptography
 import Foundation
 import Synchronization
 import Testing
@@ -12,7 +12,7 @@ struct BasicComparisonTests {
         let pairs = Mutex<[[SHA256Digest]]>([])
     }
 
-    private static func digest(_ text: String) -> SHA256Digest { SHA256.hash(data: Array(text.utf8)) }
+    private static func digest(_ text: String) -> SHA256Digest { SHA256.hash(Array(text.utf8)) }
 
     @Test(
         "Name and password are both compared, as digests, whichever is wrong",

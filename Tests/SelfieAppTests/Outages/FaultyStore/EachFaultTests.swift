@@ -1,4 +1,3 @@
-import AsyncHTTPClient
 import ConnectionTestSupport
 import DatabaseTestSupport
 import S3
@@ -19,19 +18,14 @@ struct EachFaultTests {
                 try await ServedSelfie.withObjects(.s3) { objects in
                     guard case .s3(let server, _) = objects else { throw NotInTime(what: "a bucket") }
                     try await FaultyProxy.with(server, seed: 1, hold: Self.hold(by: time)) { proxy in
-                        try await Self.withHTTPClients { patient, impatient in
-                            let scenes = [patient, impatient].map { httpClient in
-                                CrashScene(
-                                    steps: StepCounter(),
-                                    postgres: postgres,
-                                    objects: objects,
-                                    httpClient: httpClient,
-                                    databaseURL: url,
-                                    endpoint: proxy.endpoint
-                                )
-                            }
-                            try await Self.suffer(scenes[0], impatient: scenes[1], proxy, time)
-                        }
+                        let scene = CrashScene(
+                            steps: StepCounter(),
+                            postgres: postgres,
+                            objects: objects,
+                            databaseURL: url,
+                            endpoint: proxy.endpoint
+                        )
+                        try await Self.suffer(scene, proxy, time)
                     }
                 }
             }
@@ -53,30 +47,18 @@ struct EachFaultTests {
         }
     }
 
-    /// Runs a body with a client for everything, and one for a transfer that stops in its middle.
-    private static func withHTTPClients(_ body: (HTTPClient, HTTPClient) async throws -> Void) async throws {
-        var short = S3Deadlines.patient
-        short.silence = .milliseconds(20)
-        let clients = [S3Deadlines.patient, short].map { deadlines in
-            HTTPClient(
-                eventLoopGroupProvider: .singleton,
-                configuration: S3Client.httpClientConfiguration(deadlines: deadlines)
-            )
-        }
-        let result = await Result { try await body(clients[0], clients[1]) }
-        for client in clients { try await client.shutdown() }
-        try result.get()
-    }
-
     private static func suffer(
         _ scene: CrashScene,
-        impatient: CrashScene,
         _ proxy: FaultyProxy,
         _ time: ManualTime
     ) async throws {
         let account = try await CrashAccount.make(scene)
-        let clients = try [scene, impatient].map { scene in
-            let store = try scene.store(isCounted: true, deadlines: S3Deadlines(), clock: time)
+        // One for everything, and one for a transfer that stops in its middle.
+        var (patient, impatient) = (S3Deadlines(), S3Deadlines())
+        patient.connect = S3Deadlines.patient.connect
+        impatient.silence = .milliseconds(20)
+        let clients = try [patient, impatient].map { deadlines in
+            let store = try scene.store(isCounted: true, deadlines: deadlines, clock: time)
             return FaultClient(account: account, store: store)
         }
         // It makes the bucket.

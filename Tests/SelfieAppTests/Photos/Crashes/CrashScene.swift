@@ -1,6 +1,6 @@
-import AsyncHTTPClient
 import Concurrency
 import ConnectionTestSupport
+import Curl
 import DatabaseTestSupport
 import Foundation
 import Logging
@@ -23,7 +23,6 @@ struct CrashScene: Sendable {
     let postgres: PostgresClient
     /// For looking at the store from outside.
     let objects: TestObjects
-    let httpClient: HTTPClient
     /// Where a process finds the database, past the counter.
     let databaseURL: String
     /// Where a process finds the bucket, past the counter; nil for a folder.
@@ -47,18 +46,14 @@ struct CrashScene: Sendable {
                 try await TestCluster.withClient(url) { postgres in
                     try await ServedSelfie.withObjects(store) { objects in
                         try await withEndpoint(of: objects, steps: steps) { endpoint in
-                            let httpClient = HTTPClient(configuration: S3Client.httpClientConfiguration())
                             let scene = CrashScene(
                                 steps: steps,
                                 postgres: postgres,
                                 objects: objects,
-                                httpClient: httpClient,
                                 databaseURL: counted,
                                 endpoint: endpoint
                             )
-                            let result = await Result { try await body(scene) }
-                            try await httpClient.shutdown()
-                            try result.get()
+                            try await body(scene)
                         }
                     }
                 }
@@ -95,14 +90,15 @@ struct CrashScene: Sendable {
             uploads.partBytes = CrashCase.inPartsBytes / 2
             uploads.partsInFlight = 1
             let keys = try S3Credentials(accessKeyID: server.accessKeyID, secretAccessKey: server.secretAccessKey)
+            let curl = CurlClient(S3Client.connections(deadlines: deadlines))
             let client = S3Client(
-                httpClient: httpClient,
+                curl: curl,
                 configuration: try S3Configuration(
                     bucket: bucket,
                     region: "us-east-1",
                     endpoint: isCounted ? try #require(endpoint) : server.endpoint
                 ),
-                credentials: S3CredentialCache(source: .fixed(keys), httpClient: httpClient, now: { Date() }),
+                credentials: S3CredentialCache(source: .fixed(keys), curl: curl, now: { Date() }),
                 deadlines: deadlines,
                 retries: S3RetryPolicy(random: { $0.lowerBound }),
                 uploads: uploads,

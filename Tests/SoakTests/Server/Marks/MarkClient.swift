@@ -1,11 +1,10 @@
-import AsyncHTTPClient
 import ConnectionTestSupport
+import Curl
 import Foundation
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 
-/// Sends requests from an event loop of its own, so that its work does not count as the service's.
+/// Sends requests from libcurl's thread, so that its work does not count as the service's.
 enum MarkClient {
     /// Sends a request and collects the answer; of events, it takes only the first.
     static func send(
@@ -14,23 +13,23 @@ enum MarkClient {
         headers: [(String, String)],
         body: Data? = nil
     ) async throws -> HTTPAnswer {
-        var request = HTTPClientRequest(url: url)
+        var request = CurlRequest(url: url)
         request.method = HTTPMethod(rawValue: method)
         request.headers = HTTPHeaders(headers)
         if let body { request.body = .bytes(ByteBuffer(bytes: body)) }
-        let response = try await client.execute(request, timeout: .seconds(60))
-        let status = Int(response.status.code)
-        if response.headers.first(name: "content-type") == "text/event-stream" {
-            // They have no end. A client that stops reading ends the connection.
-            for try await _ in response.body { break }
-            return HTTPAnswer(status: status, headers: [:], body: Data())
+        var deadlines = CurlDeadlines(end: .now + .seconds(60))
+        (deadlines.connect, deadlines.silence) = (.seconds(60), .seconds(60))
+        return try await client.perform(request, deadlines: deadlines) { response in
+            let status = Int(response.status.code)
+            if response.headers.first(name: "content-type") == "text/event-stream" {
+                // They have no end. A client that stops reading ends the connection.
+                for try await _ in response.body { break }
+                return HTTPAnswer(status: status, headers: [:], body: Data())
+            }
+            let collected = try await response.body.collect(upTo: 64 << 20)
+            return HTTPAnswer(status: status, headers: [:], body: Data(collected.readableBytesView))
         }
-        let collected = try await response.body.collect(upTo: 64 << 20)
-        return HTTPAnswer(status: status, headers: [:], body: Data(collected.readableBytesView))
     }
 
-    private static let client = HTTPClient(
-        eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup(numberOfThreads: 1)),
-        configuration: HTTPClient.Configuration(redirectConfiguration: .disallow)
-    )
+    private static let client = CurlClient()
 }

@@ -1,0 +1,113 @@
+import CLinux
+import Glibc
+import NIOConcurrencyHelpers
+import Synchronization
+
+/// Watches the sockets of C libraries, and other descriptors.
+///
+/// libpq and libcurl read and write their sockets themselves, and expose only the descriptors. NIO's event loops watch
+/// only sockets of their own. So one thread of the process waits in `epoll_wait(2)` and calls handlers.
+package final class SocketWatcher: Sendable {
+    /// The process's only one.
+    package static let shared = SocketWatcher()
+
+    /// What is watched for, as `epoll_ctl(2)` has it.
+    package struct Events: OptionSet, Sendable {
+        package let rawValue: UInt32
+
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        package static let readable = Events(rawValue: EPOLLIN.rawValue)
+        package static let writable = Events(rawValue: EPOLLOUT.rawValue)
+    }
+
+    private struct State {
+        /// Made when the first socket comes; negative while the system gives none.
+        var epoll: CInt = -1
+        var handlers: [UInt64: @Sendable (Events) -> Void] = [:]
+        var lastID: UInt64 = 0
+    }
+
+    private let state = NIOLockedValueBox(State())
+    /// The watcher's thread (pthread_self(3)); 0 until it has begun.
+    private let thread = Atomic<pthread_t>(0)
+
+    private static let maxBatch: CInt = 64
+
+    /// Whether the caller runs on the watcher's thread.
+    package var isOnThread: Bool { thread.load(ordering: .relaxed) == pthread_self() }
+
+    /// Takes a socket in, without watching it yet.
+    ///
+    /// - Parameters:
+    ///   - socket: Its descriptor; nil for one that is closed already, which will never be ready.
+    ///   - onReady: Called on the watcher's thread, where nothing may block, with what the socket is ready for.
+    ///     A socket that failed is ready for both.
+    /// - Returns: The socket's id here.
+    package func add(_ socket: CInt?, onReady: @escaping @Sendable (Events) -> Void) -> UInt64 {
+        let id = state.withLockedValue { state in
+            state.lastID += 1
+            state.handlers[state.lastID] = onReady
+            return state.lastID
+        }
+        // epoll reports the end of a connection even without being asked; this way it does so once. If this call
+        // fails, so does ``watch(_:id:for:)``.
+        if let socket { _ = control(EPOLL_CTL_ADD, socket, id: id, events: EPOLLONESHOT.rawValue) }
+        return id
+    }
+
+    /// Watches a socket until it is ready for any of these, and calls its handler once.
+    ///
+    /// - Returns: Whether the system watches it. If not, the handler is never called.
+    package func watch(_ socket: CInt, id: UInt64, for events: Events) -> Bool {
+        control(EPOLL_CTL_MOD, socket, id: id, events: events.rawValue | EPOLLONESHOT.rawValue)
+    }
+
+    /// Forgets a socket.
+    ///
+    /// - Parameters:
+    ///   - socket: Its descriptor; nil for one that was closed, whose number may belong to another socket by now.
+    ///   - id: Its id.
+    package func remove(_ socket: CInt?, id: UInt64) {
+        if let socket { _ = control(EPOLL_CTL_DEL, socket, id: id, events: 0) }
+        state.withLockedValue { _ = $0.handlers.removeValue(forKey: id) }
+    }
+
+    private func control(_ operation: CInt, _ socket: CInt, id: UInt64, events: UInt32) -> Bool {
+        var event = epoll_event()
+        event.events = events
+        event.data.u64 = id
+        return epoll_ctl(epoll(), operation, socket, &event) == 0
+    }
+
+    private func epoll() -> CInt {
+        state.withLockedValue { state in
+            if state.epoll >= 0 { return state.epoll }
+            state.epoll = epoll_create1(CInt(EPOLL_CLOEXEC))
+            guard state.epoll >= 0 else { return -1 }
+            let hasBegun = DetachedThread.run("sockets") { [self, epoll = state.epoll] in
+                thread.store(pthread_self(), ordering: .relaxed)
+                while true { wait(epoll) }
+            }
+            if !hasBegun {
+                close(state.epoll)
+                state.epoll = -1
+            }
+            return state.epoll
+        }
+    }
+
+    private func wait(_ epoll: CInt) {
+        let ready = withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: Int(Self.maxBatch)) { buffer in
+            // A signal only ends the wait early.
+            let count = epoll_wait(epoll, buffer.baseAddress, Self.maxBatch, -1)
+            return buffer.prefix(Int(max(0, count))).map { (id: $0.data.u64, events: $0.events) }
+        }
+        for (id, events) in ready {
+            // Asked for one by one: the handler of one socket may remove another.
+            guard let handler = state.withLockedValue({ $0.handlers[id] }) else { continue }
+            let hasFailed = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
+            handler(hasFailed ? [.readable, .writable] : Events(rawValue: events))
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import DequeModule
+
+/// Who may have a connection to a host, and who waits for one, first come, first served.
+struct HostQueue<ID: Hashable> {
+    private let limit: Int
+    private var active: Set<ID> = []
+    private var waiting: Deque<ID> = []
+
+    /// - Parameter limit: How many connections the host may have, at least 1.
+    init(limit: Int) { self.limit = limit }
+
+    var isEmpty: Bool { active.isEmpty && waiting.isEmpty }
+
+    /// Asks for a connection.
+    ///
+    /// - Returns: Whether it may begin now.
+    mutating func enter(_ id: ID) -> Bool {
+        guard active.count < limit else {
+            waiting.append(id)
+            return false
+        }
+        active.insert(id)
+        return true
+    }
+
+    /// Leaves, whether it had a connection or waited.
+    ///
+    /// - Returns: Who may begin instead.
+    mutating func leave(_ id: ID) -> ID? {
+        guard active.remove(id) != nil else {
+            waiting.removeAll { $0 == id }
+            return nil
+        }
+        guard let next = waiting.popFirst() else { return nil }
+        active.insert(next)
+        return next
+    }
+}

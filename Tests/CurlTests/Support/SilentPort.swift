@@ -1,0 +1,6 @@
+import ConnectionTestSupport
+
+enum SilentPort {
+    /// A port on which nothing listens any more.
+    static func closed() throws -> Int { try SilentServer().port }
+}
