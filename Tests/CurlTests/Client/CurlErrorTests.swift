@@ -90,10 +90,10 @@ struct CurlErrorTests {
         var deadlines = CurlDeadlines.patient
         (deadlines.silence, deadlines.silenceInBody) = (.seconds(2), .seconds(2))
         let count = 25
-        let slowReader = ScriptedServer.Reply.readSlowly(pause: .milliseconds(20), then: .answer("200 OK"))
+        let slowReader = ScriptedServer.Reply.readSlowly(pause: .milliseconds(60), then: .answer("200 OK"))
         try await ScriptedServer.with([slowReader]) { server in
-            // Larger than the sockets' buffers, read in pieces of 64 KiB.
-            let body = RequestBody.bytes(ByteBuffer(repeating: 0x61, count: 16 << 20))
+            // The system takes it at once. The peer reads a piece of 64 KiB at a time, for three seconds.
+            let body = RequestBody.bytes(ByteBuffer(repeating: 0x61, count: 3 << 20))
             let answer = try await CurlClient().send(.PUT, server.endpoint, body: body, deadlines: deadlines)
             #expect(answer.status == 200)
         }
