@@ -327,6 +327,7 @@ let package = Package(
         .target(
             name: "SelfieApp",
             dependencies: [
+                "Cryptography",
                 "Curl",
                 "Traces",
                 "Budgets", "CLinux", "Concurrency", "HTTPConnection", "Migrations", "ObjectStore", "Outages",

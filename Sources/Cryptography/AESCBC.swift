@@ -7,10 +7,12 @@ package struct AESCBC: Sendable {
     private let key: SecretBytes
     private let iv: [UInt8]
 
+    static let name = "AES-256-CBC"
+
     private static let keyByteCount = 32
     private static let blockByteCount = 16
 
-    private nonisolated(unsafe) static let cipher = EVP_CIPHER_fetch(nil, "AES-256-CBC", nil)
+    private nonisolated(unsafe) static let cipher = EVP_CIPHER_fetch(nil, name, nil)
 
     /// - Parameters:
     ///   - key: 32 bytes.

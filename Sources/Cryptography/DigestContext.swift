@@ -6,8 +6,11 @@ import CLibCrypto
 struct DigestAlgorithm: Sendable {
     nonisolated(unsafe) let fetched: OpaquePointer
 
-    static let sha256 = DigestAlgorithm("SHA256")
-    static let md5 = DigestAlgorithm("MD5")
+    static let sha256Name = "SHA256"
+    static let md5Name = "MD5"
+
+    static let sha256 = DigestAlgorithm(sha256Name)
+    static let md5 = DigestAlgorithm(md5Name)
 
     private init(_ name: String) {
         guard let algorithm = EVP_MD_fetch(nil, name, nil) else {

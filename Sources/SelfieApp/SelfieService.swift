@@ -1,4 +1,5 @@
 import Concurrency
+import Cryptography
 import Curl
 package import FoundationEssentials
 import Glibc
@@ -92,6 +93,7 @@ package struct SelfieService: Service {
     ///
     /// - Throws: `ServiceStartError`, or another error that stops the service.
     package func run() async throws {
+        try LibCrypto.check()
         let connections = ConnectionBudget(openFileLimit: OpenFileLimit.raise(), configuration: configuration)
         noteSettings(connections)
         let hasher = try PasswordHasher(

@@ -10,6 +10,8 @@ package final class CurlClient: Sendable {
 
     /// - Parameter configuration: How connections are made.
     package init(_ configuration: CurlConfiguration = CurlConfiguration()) {
+        // Its descriptors are opened when a service starts, and not by a request that could find none.
+        _ = WatcherExecutor.shared
         driver = CurlDriver(configuration)
         trust = TrustCache(configuration.trust)
     }

@@ -52,6 +52,7 @@ actor CurlDriver {
     /// Begins a transfer, or puts it in line.
     func start(_ transfer: Transfer, host: String, trust: TrustStore?) {
         guard !isClosed, !transfer.isOver else { return transfer.finish(.cancelled) }
+        guard hasTimer() else { return transfer.finish(.noDescriptor) }
         let start = Start(transfer: transfer, host: host, trust: trust)
         let id = ObjectIdentifier(transfer)
         if hosts[host, default: HostQueue(limit: configuration.maxConnectionsPerHost)].enter(id) {
@@ -224,12 +225,16 @@ actor CurlDriver {
         guard let deadline = (multis.values.compactMap(\.deadline) + [nextLook].compactMap(\.self)).min() else {
             return
         }
-        let timer =
-            timer
-            ?? DeadlineTimer { [weak self] in
+        timer?.arm(for: deadline)
+    }
+
+    /// Makes the timer, without which no transfer may begin: nothing would end it.
+    private func hasTimer() -> Bool {
+        if timer == nil {
+            timer = DeadlineTimer { [weak self] in
                 self?.assumeIsolated { $0.timerFired() }
             }
-        self.timer = timer
-        timer.arm(for: deadline)
+        }
+        return timer != nil
     }
 }

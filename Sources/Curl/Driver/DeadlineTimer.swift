@@ -6,12 +6,14 @@ import Glibc
 ///
 /// It may call earlier, too: a deadline that moves away leaves the timer as it is, which saves a system call.
 final class DeadlineTimer {
-    private let timer = timerfd_create(CLOCK_MONOTONIC, CInt(TFD_CLOEXEC | TFD_NONBLOCK))
+    private let timer: CInt
     private let watchID: UInt64
     private var armed: ContinuousClock.Instant?
 
-    init(_ handler: @escaping @Sendable () -> Void) {
-        guard timer >= 0 else { fatalError("the system has no descriptor for a timerfd(2)") }
+    /// Makes a timer that is off; nil when there is no descriptor for it.
+    init?(_ handler: @escaping @Sendable () -> Void) {
+        timer = timerfd_create(CLOCK_MONOTONIC, CInt(TFD_CLOEXEC | TFD_NONBLOCK))
+        guard timer >= 0 else { return nil }
         watchID = SocketWatcher.shared.add(timer) { _ in handler() }
     }
 

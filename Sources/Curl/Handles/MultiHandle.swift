@@ -67,6 +67,7 @@ final class MultiHandle {
     }
 
     deinit {
+        assert(SocketWatcher.shared.isOnThread, "libcurl was called from another thread")
         for easy in transfers.values { curl_multi_remove_handle(handle, easy.handle) }
         // No callback may get an owner that is going.
         _ = curl_multi_set_functions(handle, nil, nil, nil)

@@ -32,7 +32,6 @@ enum NetworkFailure: Equatable {
             }
         case S3NoAnswer.silent, S3NoAnswer.overdue: self = .silent
         case S3NoAnswer.malformed: self = .notS3
-        case is LimitExceeded: self = .silent
         default: return nil
         }
     }
