@@ -265,6 +265,7 @@ let package = Package(
                 "Budgets", "Concurrency", "Encodings", "JSON", "Postgres", "RecordSchema", "Cryptography",
                 "SelfieAccounts", "SelfiePhotos",
                 .product(name: "Algorithms", package: "swift-algorithms"),
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             swiftSettings: settings

@@ -60,7 +60,12 @@ package struct Change: Sendable {
     static let usualBytes = 512
 
     /// Names what has changed.
-    var key: [String] { [collection, id] }
+    struct Key: Hashable {
+        let collection: String
+        let id: String
+    }
+
+    var key: Key { Key(collection: collection, id: id) }
 
     /// Whether it is a record that has expired.
     func hasExpired(at time: Date) -> Bool {

@@ -157,15 +157,16 @@ package final class ChangeHub: Sendable {
         }
     }
 
-    /// Compares all readers.
+    /// Compares all readers, and reads the streams that have changed.
     func compareAll() async throws {
         let work = state.withLock { $0.streams.takeWork(comparing: ChangeListener.groupCount) }
         if let work { try await compare(work) }
+        while let work = state.withLock({ $0.streams.takeWork(comparing: nil) }) { try await compare(work) }
     }
 
     /// Compares streams and readers with the database, reads the next changes of the streams, and wakes their readers.
     private func compare(_ work: FollowedStreams.Work) async throws {
-        let found = try await store.compare(work.streams, of: work.readers)
+        let found = try await store.compare(work)
         for (readers, stream) in state.withLock({ $0.streams.take(found, of: work) }) {
             let time = stream.flatMap { work.changed[$0] } ?? .now
             for reader in readers {

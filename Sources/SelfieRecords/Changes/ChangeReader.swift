@@ -44,22 +44,18 @@ struct ChangeReader: Sendable {
 
     /// Selects the readers, as indices of an array, whose session has ended or whose roles have other streams than they know.
     static func changed(since known: [(reader: ChangeReader, roleStreams: Set<Int>)]) -> PostgresQuery {
-        let sessions = known.indices.filter { known[$0].reader.sessionID != nil }
-        let roles = known.indices.flatMap { index in known[index].roleStreams.map { (index, $0) } }
+        let roleStreams = known.map { $0.roleStreams.sorted().map(String.init).joined(separator: ",") }
         return """
             ARRAY(
                 SELECT number FROM unnest(
-                    \(hidden: sessions), \(hidden: sessions.compactMap { known[$0].reader.sessionID }),
-                    \(hidden: sessions.map { known[$0].reader.userID })
-                ) AS asked (number, session_id, user_id)
-                WHERE \(part: session("asked.session_id", of: "asked.user_id")) IS NULL
-                UNION SELECT number FROM unnest(\(hidden: roles.map(\.0)), \(hidden: roles.map(\.1))) AS known (number, stream_id)
-                FULL JOIN (
-                    SELECT number, mine.id AS stream_id
-                    FROM unnest(\(hidden: Array(known.indices)), \(hidden: known.map(\.reader.userID))) AS asked (number, user_id)
-                    CROSS JOIN LATERAL (\(part: roleStreams(of: "asked.user_id"))) AS mine
-                ) AS present USING (number, stream_id)
-                WHERE known.stream_id IS NULL OR present.stream_id IS NULL
+                    \(hidden: Array(known.indices)), \(hidden: known.map(\.reader.userID)),
+                    \(hidden: known.map(\.reader.sessionID)), \(hidden: roleStreams)
+                ) AS asked (number, user_id, session_id, role_streams)
+                WHERE session_id IS NOT NULL AND \(part: session("asked.session_id", of: "asked.user_id")) IS NULL
+                    OR role_streams <> (
+                        SELECT coalesce(string_agg(id::text, ',' ORDER BY id), '')
+                        FROM (\(part: self.roleStreams(of: "asked.user_id"))) AS present
+                    )
             )
             """
     }

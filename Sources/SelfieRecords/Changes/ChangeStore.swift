@@ -1,5 +1,6 @@
 import Algorithms
 import FoundationEssentials
+import OrderedCollections
 import Postgres
 import RecordSchema
 import SelfieAccounts
@@ -21,7 +22,10 @@ package struct ChangeStore: Sendable {
         if start == .unreadable { throw ChangeReset.database }
         return try await schemas.withSchema { schema in
             for name in query.collections ?? [] where name != Schema.photosName { _ = try schema.collection(name) }
-            let rows = try await rows(of: ChangeStatement(query, from: start, by: reader, schema: schema), schema)
+            let rows = try await rows(
+                of: ChangeStatement(query, from: start, by: reader, schema: schema).text,
+                schema
+            )
             let sessionExpiry: Date? = try rows[0].decodeIfPresent("session_expires_at")
             if reader.sessionID != nil, sessionExpiry == nil { throw SessionError.ended }
             let check = try ChangeCursor.Check(rows[0])
@@ -46,29 +50,32 @@ package struct ChangeStore: Sendable {
         }
     }
 
-    /// Compares streams and readers with the database, and reads the streams' next changes, all in one snapshot.
+    /// Compares streams and readers with the database, and reads the next changes of the streams that have changed, all
+    /// in one snapshot.
     ///
     /// - Throws: `PostgresError`, `InvalidSchema`.
-    func compare(
-        _ streams: [Int: ChangeCursor.Position],
-        of readers: Set<ChangeListener>
-    ) async throws -> ChangeComparison {
+    func compare(_ work: FollowedStreams.Work) async throws -> ChangeComparison {
         try await schemas.withSchema { schema in
-            let known = readers.map { ($0, position: $0.position) }
-            let statement = ChangeStatement(
-                of: streams,
-                comparing: known.map { ($0.reader, $1?.access.roleStreams ?? []) },
+            let known = work.readers.map { ($0, position: $0.position) }
+            let statement = ComparisonStatement(
+                streams: work.streams,
+                read: Set(work.changed.keys),
+                readers: known.map { ($0.reader, $1?.access.roleStreams ?? []) },
                 schema: schema
             )
-            let rows = try await rows(of: statement, schema)
-            let check = try ChangeCursor.Check(rows[0])
+            let rows = try await rows(of: statement.text, schema)
+            let epoch = try ChangeEpoch(rows[0])
             let changed = Set(try rows[0].decode("changed_readers", as: [Int].self))
             let outdated = known.indices.filter { index in
-                changed.contains(index) || known[index].position.map { $0.end.epoch != check.epoch } ?? false
+                changed.contains(index) || known[index].position.map { $0.end.epoch != epoch } ?? false
+            }
+            let streams = try rows.compactMap { row in
+                try row.decodeIfPresent("asked_id", as: Int.self).map { ($0, try row.stream($0, of: work)) }
             }
             return ChangeComparison(
-                epoch: check.epoch,
-                streams: check.streams,
+                epoch: epoch,
+                // Each row reaches further in its stream than the row before.
+                streams: Dictionary(streams) { $1 },
                 changes: try rows.compactMap { try Change($0, since: nil, schema: schema) }.grouped(
                     by: \.position.stream
                 ),
@@ -77,8 +84,8 @@ package struct ChangeStore: Sendable {
         }
     }
 
-    private func rows(of statement: ChangeStatement, _ schema: AppliedSchema) async throws -> PostgresRows {
-        let rows = try await postgres.read(statement.text)
+    private func rows(of statement: PostgresQuery, _ schema: AppliedSchema) async throws -> PostgresRows {
+        let rows = try await postgres.read(statement)
         guard try rows[0].decode("schema_version") == schema.version else { throw SchemaChanged() }
         return rows
     }
@@ -100,8 +107,23 @@ extension ChangeCursor.Check {
     }
 }
 
+extension PostgresRow {
+    /// The state of a stream, in a row of ``ComparisonStatement``.
+    fileprivate func stream(_ id: Int, of work: FollowedStreams.Work) throws -> ChangeCursor.Check.Stream {
+        let end = StreamEnd(number: try decode("last"), postgresStart: try decode("started"))
+        // Without a change, nothing is left up to the end, if the stream was read.
+        let reached = work.changed[id] == nil ? work.streams[id]?.number : try decodeIfPresent("seq")
+        return ChangeCursor.Check.Stream(
+            end: end,
+            isLost: try decode("is_lost"),
+            forgotten: try decode("forgotten_seq"),
+            reached: reached ?? end.number
+        )
+    }
+}
+
 extension Change {
-    /// Reads a row of ``ChangeStatement``.
+    /// Reads a row of ``ChangeStatement`` or ``ComparisonStatement``.
     ///
     /// It is nil for a row without a change. It is also nil where another stream of the reader's shows the record, and
     /// where the record has just expired. The same holds where the record has ended and the reader never had it.
@@ -114,10 +136,10 @@ extension Change {
         let stream: Int = try row.decode("stream_id")
         let collectionID: Int = try row.decode("change_collection_id")
         let isShown: Bool = try row.decode("is_shown")
-        if !isShown {
+        if !isShown, let since {
             if try row.decode("is_shown_elsewhere") { return nil }
             // The reader may have received the record from another stream.
-            if let since, number <= since.begun(in: stream), try !row.decode("was_seen_elsewhere") { return nil }
+            if number <= since.begun(in: stream), try !row.decode("was_seen_elsewhere") { return nil }
         }
         let (collection, id, content): (String, String, Content?)
         if collectionID == 0 {

@@ -1,4 +1,5 @@
 import Algorithms
+import DequeModule
 import FoundationEssentials
 
 /// A stream that readers of this process follow, and its last changes, which are read once for all of them.
@@ -8,7 +9,9 @@ struct FollowedStream {
     /// Up to where it was read.
     private(set) var position: ChangeCursor.Position
     /// All changes after the number `since`, up to the position; each record once, at its last position.
-    private(set) var changes: [Change] = []
+    private(set) var changes: Deque<Change> = []
+    /// The numbers of these changes, by what has changed.
+    private var numbers: [Change.Key: Int] = [:]
     private(set) var since: Int
     /// About how many bytes the changes take.
     private(set) var byteCount = 0
@@ -32,20 +35,29 @@ struct FollowedStream {
 
     /// Drops all changes: readers who are behind query the database themselves.
     mutating func forget() {
-        (changes, byteCount, since) = ([], 0, position.number)
+        (changes, numbers, byteCount, since) = ([], [:], 0, position.number)
     }
 
     /// Adds the next changes, and drops the oldest if there are too many.
     mutating func append(_ added: [Change], to number: Int, end: StreamEnd) {
-        let keys = Set(added.map(\.key))
-        changes.removeAll { keys.contains($0.key) }
-        changes += added
+        for change in added {
+            if let number = numbers.updateValue(change.position.number, forKey: change.key) {
+                byteCount -= changes.remove(at: index(after: number - 1)).byteCount
+            }
+            changes.append(change)
+            byteCount += change.byteCount
+        }
         position = ChangeCursor.Position(number: number, end: end, begun: nil)
-        byteCount = changes.reduce(0) { $0 + $1.byteCount }
         while byteCount > Self.maxBytes {
             let oldest = changes.removeFirst()
+            numbers[oldest.key] = nil
             (byteCount, since) = (byteCount - oldest.byteCount, oldest.position.number)
         }
+    }
+
+    /// The index of the first change after a number.
+    private func index(after number: Int) -> Int {
+        changes.partitioningIndex { $0.position.number > number }
     }
 
     /// The changes in memory for a reader, which may be none; nil if the reader must query the database itself.
@@ -56,9 +68,10 @@ struct FollowedStream {
         guard number < position.number else { return reader.position }
         // What ended before a reader began is not sent to it. That is known only where the cache has all up to the end.
         guard number > 0 || position.number == position.end.number else { return nil }
-        let first = changes.partitioningIndex { $0.position.number > number }
         // The reader never received what ended before it began.
-        let news = changes[first...].filter { $0.content != nil || $0.position.number > cursor.begun(in: id) }
+        let news = changes[index(after: number)...].filter {
+            $0.content != nil || $0.position.number > cursor.begun(in: id)
+        }
         // A record that is still there for others may be shown by another stream of the reader's.
         guard news.allSatisfy({ $0.content != nil || $0.isDeleted }) else { return nil }
         // A later change reports that a record has expired.

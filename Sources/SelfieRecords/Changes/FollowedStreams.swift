@@ -118,7 +118,7 @@ struct FollowedStreams {
         work.readers = Set(readers(inGroups: nextGroup..<nextGroup + min(count, groups.count)))
         (nextGroup, soonCount) = (nextGroup + count, max(0, soonCount - count))
         for stream in work.readers.flatMap(\.streams) { work.streams[stream] = streams[stream]?.position }
-        for (stream, time) in changed.elements.prefix(ChangeStatement.maxStreamCount) {
+        for (stream, time) in changed.elements.prefix(ComparisonStatement.maxReadCount) {
             work.changed[stream] = time
             guard let followed = streams[stream] else { continue }
             work.streams[stream] = followed.position

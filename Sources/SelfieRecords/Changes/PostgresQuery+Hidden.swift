@@ -1,13 +1,13 @@
 import Postgres
 
 extension PostgresQuery.StringInterpolation {
-    /// Binds numbers whose count the planner does not see.
+    /// Binds values whose count the planner does not see.
     ///
     /// It would plan a statement for each count anew, because it takes the plan for any count to be dearer. For a long
     /// statement that takes longer than its execution: 2 ms.
-    mutating func appendInterpolation(hidden numbers: [Int]) {
+    mutating func appendInterpolation<Value: PostgresArrayElement>(hidden values: [Value]) {
         appendLiteral("(SELECT ")
-        appendInterpolation(numbers)
+        appendInterpolation(values)
         appendLiteral(")")
     }
 }

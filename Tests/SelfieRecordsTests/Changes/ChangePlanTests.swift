@@ -42,9 +42,14 @@ struct ChangePlanTests {
                 let whole = ChangeStatement(ChangeQuery(collections: nil), from: .beginning, by: reader, schema: schema)
                 let end = StreamEnd(number: 1, postgresStart: 1)
                 let position = ChangeCursor.Position(number: 1, end: end, begun: nil)
-                let shared = ChangeStatement(of: [1: position], comparing: [(reader, [])], schema: schema)
-                for statement in [whole, shared] {
-                    try await expectIndexes(statement.text, hasCounted: hasCounted, postgres)
+                let shared = ComparisonStatement(
+                    streams: [1: position],
+                    read: [1],
+                    readers: [(reader, [])],
+                    schema: schema
+                )
+                for statement in [whole.text, shared.text] {
+                    try await expectIndexes(statement, hasCounted: hasCounted, postgres)
                 }
             }
         }

@@ -124,4 +124,20 @@ struct FollowedStreamTests {
         #expect(stream.byteCount == 0 && Self.summaries(stream, after: .at([1: 26])) == nil)
         #expect(Self.summaries(stream, after: .at([1: 27])) == [])
     }
+
+    @Test("A record that changes again takes no more room; one whose change was dropped replaces no other")
+    func changedAgain() {
+        var stream = Self.stream
+        stream.append((11...26).map { .note("n\($0)", number: $0, bytes: 65_536 - 512) }, to: 26, end: .at(26))
+        stream.append([.note("n12", number: 27, bytes: 65_536 - 512)], to: 27, end: .at(27))
+        #expect(stream.byteCount == 1_048_576)
+        #expect(stream.changes.map(\.id) == ["n11"] + (13...26).map { "n\($0)" } + ["n12"])
+        // This drops n11 and n13, and then n11 changes again.
+        stream.append([.note("new", number: 28, bytes: 65_536)], to: 28, end: .at(28))
+        stream.append([.note("n11", number: 29)], to: 29, end: .at(29))
+        #expect(stream.changes.map(\.id) == (14...26).map { "n\($0)" } + ["n12", "new", "n11"])
+        stream.forget()
+        stream.append([.note("n12", number: 30)], to: 30, end: .at(30))
+        #expect(stream.changes.map(\.id) == ["n12"] && stream.byteCount == 514)
+    }
 }
