@@ -244,6 +244,7 @@ final class Transfer: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let hasNews = state.withLockedValue { state in
+                    precondition(state.reader == nil, "an answer is read by one task")
                     if !state.hasNews { state.reader = continuation }
                     return state.hasNews
                 }

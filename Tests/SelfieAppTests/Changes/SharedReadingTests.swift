@@ -181,10 +181,11 @@ struct SharedReadingTests {
         }
     }
 
-    @Test("A stream's changes are read up to 256 at once")
+    @Test("A stream's changes are read up to 256 at once; several streams share this number")
     func limit() async throws {
-        try await Self.withReader { service, _, ada, start in
+        try await Self.withReader { service, owner, ada, start in
             var reader = start
+            let other = try await Reader(service, owner)
             try await service.postgres.write(
                 """
                 WITH stream AS (UPDATE streams SET seq = seq + 300 WHERE id = \(reader.stream) RETURNING id, seq - 300 AS base),
@@ -199,6 +200,10 @@ struct SharedReadingTests {
                 FROM added, stream
                 """
             )
+            let both = [reader.stream: reader.position, other.stream: other.position]
+            let shared = try await reader.store.compare(.init(reading: both))
+            #expect(shared.changes[reader.stream]?.map(\.id) == (1...128).map { "r\($0)" })
+            #expect(shared.changes[other.stream] == nil)
             #expect(try await reader.next().map(\.id) == (1...256).map { "r\($0)" })
             #expect(try await reader.next().map(\.id) == (257...300).map { "r\($0)" })
             #expect(try await reader.next().isEmpty)
