@@ -75,21 +75,24 @@ package struct ScriptedServer: Sendable {
     ///
     /// - Parameters:
     ///   - replies: One for each request; when there are no more, connections are closed.
+    ///   - host: The address of IPv4 or IPv6 to listen on.
     ///   - body: Uses the server.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws, or what keeps the server from starting.
     package static func with<Result: Sendable>(
         _ replies: [Reply],
+        at host: String = "127.0.0.1",
         perform body: (ScriptedServer) async throws -> Result
     ) async throws -> Result {
         let log = Log(replies)
-        return try await HTTPListener.run { connection in
+        return try await HTTPListener.run(at: host) { connection in
             while let head = try await connection.readHead() {
                 guard try await serve(head, over: &connection, log: log) else { return }
             }
             log.connectionsLeft.withLock { $0 += 1 }
         } _: { port in
-            try await body(ScriptedServer(endpoint: "http://127.0.0.1:\(port)", log: log))
+            let host = host.contains(":") ? "[\(host)]" : host
+            return try await body(ScriptedServer(endpoint: "http://\(host):\(port)", log: log))
         }
     }
 

@@ -6,11 +6,13 @@ enum HTTPListener {
     /// Listens for the time of the body.
     ///
     /// - Parameters:
+    ///   - host: The address to listen on.
     ///   - serve: Called for each connection, which is closed when it returns or throws; cancelled after the body.
     ///   - body: Gets the port, chosen by the system.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws, or what keeps the port from being opened.
     static func run<Result: Sendable>(
+        at host: String = "127.0.0.1",
         serve: @escaping @Sendable (inout ServedConnection) async throws -> Void,
         _ body: (Int) async throws -> Result
     ) async throws -> Result {
@@ -20,7 +22,7 @@ enum HTTPListener {
             .childChannelOption(.socketOption(.so_rcvbuf), value: 64 * 1024)
             // Wrapped and read only when served: an async channel that nobody serves any more is a crash in NIO.
             .childChannelOption(.autoRead, value: false)
-            .bind(host: "127.0.0.1", port: 0) { channel in channel.eventLoop.makeSucceededFuture(channel) }
+            .bind(host: host, port: 0) { channel in channel.eventLoop.makeSucceededFuture(channel) }
         let port = listener.channel.localAddress?.port ?? 0
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
