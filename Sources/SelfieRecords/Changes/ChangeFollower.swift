@@ -166,6 +166,8 @@ package final class ChangeFollower {
                 listener.wake(at: time) { $0.needsRead = true }
                 return nil
             }
+            // The reader may have lost a right before this change was written. Then all is read again.
+            if listener.news.needsRead { return nil }
             listener.position = batch.position
             if batch.hasMore { listener.wake(at: time) { $0.changed.insert(stream) } }
             return batch

@@ -167,6 +167,8 @@ package final class ChangeHub: Sendable {
     /// Compares streams and readers with the database, reads the next changes of the streams, and wakes their readers.
     private func compare(_ work: FollowedStreams.Work) async throws {
         let found = try await store.compare(work)
+        // Before the changes are in the cache: they may be none of theirs.
+        for reader in found.outdatedReaders { reader.wake { $0.needsRead = true } }
         for (readers, stream) in state.withLock({ $0.streams.take(found, of: work) }) {
             let time = stream.flatMap { work.changed[$0] } ?? .now
             for reader in readers {

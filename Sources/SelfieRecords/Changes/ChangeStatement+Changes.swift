@@ -37,7 +37,9 @@ extension ChangeStatement {
         photo.content_type, photo.width, photo.height, photo.url_series
         """
 
-    /// What is joined to `chosen`, the changes and for each its reader's id.
+    /// What is joined to `chosen`: changes, each with the `reader_id` of its stream's user.
+    ///
+    /// Streams of roles and collections have no such user, so their records come without `readers` and `writers`.
     ///
     /// Each is looked up by its key. Without the limits, a plan may read all records that there are.
     static func contents(_ schema: AppliedSchema) -> PostgresQuery {

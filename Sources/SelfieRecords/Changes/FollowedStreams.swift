@@ -107,6 +107,8 @@ struct FollowedStreams {
         var changed: OrderedDictionary<Int, ContinuousClock.Instant> = [:]
         /// Those whose access is compared.
         var readers: Set<ChangeListener> = []
+        /// The streams all of whose readers are compared.
+        var comparedStreams: Set<Int> = []
     }
 
     /// Takes what is to be compared next: some groups of readers with all of their streams, and the streams that have changed.
@@ -122,7 +124,10 @@ struct FollowedStreams {
             work.changed[stream] = time
             guard let followed = streams[stream] else { continue }
             work.streams[stream] = followed.position
-            if followed.readers.count <= Self.fewCount { work.readers.formUnion(followed.readers) }
+            if followed.readers.count <= Self.fewCount {
+                work.readers.formUnion(followed.readers)
+                work.comparedStreams.insert(stream)
+            }
         }
         changed.removeFirst(work.changed.count)
         return work.streams.isEmpty && work.readers.isEmpty ? nil : work
@@ -141,9 +146,10 @@ struct FollowedStreams {
 
     /// Applies the result of a comparison.
     ///
-    /// - Returns: The readers to wake, with the stream that has changed; nil if they must read all of their streams.
+    /// - Returns: The readers to wake besides the outdated ones, with the stream that has changed; nil if they must read
+    ///   all of their streams.
     mutating func take(_ found: ChangeComparison, of work: Work) -> [(readers: Set<ChangeListener>, stream: Int?)] {
-        var woken: [(readers: Set<ChangeListener>, stream: Int?)] = [(found.outdatedReaders, nil)]
+        var woken: [(readers: Set<ChangeListener>, stream: Int?)] = []
         for (id, position) in work.streams {
             // Its readers may have left, and others joined.
             guard streams[id]?.position == position, let readers = streams[id]?.readers else { continue }
@@ -160,14 +166,19 @@ struct FollowedStreams {
                 woken.append((others, nil))
                 update(id) { $0?.restart(at: stream.end, epoch: found.epoch) }
             } else if stream.reached > position.number {
-                woken.append((readers, id))
+                // Who came meanwhile was not compared.
+                let joined = work.comparedStreams.contains(id) ? readers.subtracting(work.readers) : []
+                woken.append((joined, nil))
+                woken.append((readers.subtracting(joined), id))
                 update(id) { $0?.append(found.changes[id] ?? [], to: stream.reached, end: stream.end) }
             }
             if streams[id]?.position.number != stream.end.number { noteChange(of: id) }
         }
         // Readers who are behind in other streams query the database themselves.
-        for id in streams.keys where cachedBytes > Self.maxCachedBytes && work.streams[id] == nil {
-            update(id) { $0?.forget() }
+        if cachedBytes > Self.maxCachedBytes {
+            for id in streams.keys where cachedBytes > Self.maxCachedBytes && work.changed[id] == nil {
+                update(id) { $0?.forget() }
+            }
         }
         return woken
     }

@@ -10,7 +10,8 @@ import Testing
 @Suite("Connecting", .timeLimit(.minutes(2)))
 struct ConnectingTests {
     @Test(
-        "When the first address of a name refuses or is silent, the next one is connected to: IPv6, then IPv4, or so",
+        "When the first address of a name refuses or is silent, the next one is connected to",
+        .enabled(if: hasIPv6),
         arguments: [false, true]
     )
     func brokenFirst(isSilent: Bool) async throws {
@@ -31,6 +32,9 @@ struct ConnectingTests {
             #expect(seen.withLock(\.self) == [first, second])
         }
     }
+
+    /// Whether this machine has a loopback address of IPv6; a container may have none.
+    private static var hasIPv6: Bool { (try? FullPort(SocketAddress(ipAddress: "::1", port: 0))) != nil }
 
     private static func isIPv6First() async throws -> Bool {
         let seen = Mutex<[String]>([])

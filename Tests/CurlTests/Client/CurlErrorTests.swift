@@ -85,26 +85,35 @@ struct CurlErrorTests {
         try await Self.expect(.overdue, drip, deadlines: deadlines)
     }
 
-    @Test("Bytes that come slowly are no silence, in either direction")
-    func slow() async throws {
+    /// Shorter than the transfers below, and long enough for a busy machine.
+    private static var silentAfterFourSeconds: CurlDeadlines {
         var deadlines = CurlDeadlines.patient
-        (deadlines.silence, deadlines.silenceInBody) = (.seconds(2), .seconds(2))
-        let count = 25
-        let slowReader = ScriptedServer.Reply.readSlowly(pause: .milliseconds(60), then: .answer("200 OK"))
+        (deadlines.silence, deadlines.silenceInBody) = (.seconds(4), .seconds(4))
+        return deadlines
+    }
+
+    @Test("A peer that reads slowly is not silent")
+    func slowReader() async throws {
+        let slowReader = ScriptedServer.Reply.readSlowly(pause: .milliseconds(100), then: .answer("200 OK"))
         try await ScriptedServer.with([slowReader]) { server in
-            // The system takes it at once. The peer reads a piece of 64 KiB at a time, for three seconds.
-            let body = RequestBody.bytes(ByteBuffer(repeating: 0x61, count: 3 << 20))
+            // The system takes it at once. The peer reads a piece of 64 KiB at a time, for five seconds.
+            let body = RequestBody.bytes(ByteBuffer(repeating: 0x61, count: 50 * 64 << 10))
+            let deadlines = Self.silentAfterFourSeconds
             let answer = try await CurlClient().send(.PUT, server.endpoint, body: body, deadlines: deadlines)
             #expect(answer.status == 200)
         }
+    }
+
+    @Test("A peer that writes slowly is not silent")
+    func slowWriter() async throws {
         let drip = ScriptedServer.Reply.drip(
-            "HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n",
             then: "x",
             pause: .milliseconds(100)
         )
         try await ScriptedServer.with([drip]) { server in
-            let answer = try await CurlClient().send(.GET, server.endpoint, deadlines: deadlines)
-            #expect(answer.text.count == count)
+            let answer = try await CurlClient().send(.GET, server.endpoint, deadlines: Self.silentAfterFourSeconds)
+            #expect(answer.text.count == 50)
         }
     }
 

@@ -113,6 +113,11 @@ struct ChangeComparisonTests {
             )
             try await follow.hub.compareAll()
             #expect(reader.news.needsRead)
+            _ = reader.takeAll()
+            follow.hub.move(reader, to: try await Self.batch(ada, follow))
+            #expect(reader.position?.access.roleStreams.count == 2)
+            try await follow.hub.compareAll()
+            #expect(!reader.news.needsRead)
             // This one has read nothing yet.
             let ended = ChangeListener(ChangeReader(userID: ada.userID, sessionID: 1_000_000))
             let again = Self.follow(service.postgres, comparing: 16)

@@ -181,7 +181,7 @@ struct SharedReadingTests {
         }
     }
 
-    @Test("A stream's changes are read up to 256 at once; several streams share this number")
+    @Test("256 changes are read at once, and streams share them by how many they have")
     func limit() async throws {
         try await Self.withReader { service, owner, ada, start in
             var reader = start
@@ -202,8 +202,15 @@ struct SharedReadingTests {
             )
             let both = [reader.stream: reader.position, other.stream: other.position]
             let shared = try await reader.store.compare(.init(reading: both))
-            #expect(shared.changes[reader.stream]?.map(\.id) == (1...128).map { "r\($0)" })
+            // The other one has nothing to read, so it leaves its share.
+            #expect(shared.changes[reader.stream]?.map(\.id) == (1...256).map { "r\($0)" })
             #expect(shared.changes[other.stream] == nil)
+            for id in ["a", "b"] { try await service.put("houses/\(id)", as: owner, #"{"data":{"address":"a"}}"#) }
+            let busy = try await reader.store.compare(.init(reading: both))
+            #expect(busy.changes[reader.stream]?.map(\.id) == (1...254).map { "r\($0)" })
+            #expect(busy.changes[other.stream]?.map(\.id) == ["a"])
+            #expect(busy.streams[reader.stream]?.reached == reader.position.number + 254)
+            #expect(busy.streams[other.stream]?.reached == other.position.number + 1)
             #expect(try await reader.next().map(\.id) == (1...256).map { "r\($0)" })
             #expect(try await reader.next().map(\.id) == (257...300).map { "r\($0)" })
             #expect(try await reader.next().isEmpty)
