@@ -86,9 +86,9 @@ struct CurlErrorTests {
     }
 
     /// Shorter than the transfers below, and long enough for a busy machine.
-    private static var silentAfterFourSeconds: CurlDeadlines {
+    private static var silentAfterEightSeconds: CurlDeadlines {
         var deadlines = CurlDeadlines.patient
-        (deadlines.silence, deadlines.silenceInBody) = (.seconds(4), .seconds(4))
+        (deadlines.silence, deadlines.silenceInBody) = (.seconds(8), .seconds(8))
         return deadlines
     }
 
@@ -96,9 +96,9 @@ struct CurlErrorTests {
     func slowReader() async throws {
         let slowReader = ScriptedServer.Reply.readSlowly(pause: .milliseconds(100), then: .answer("200 OK"))
         try await ScriptedServer.with([slowReader]) { server in
-            // The system takes it at once. The peer reads a piece of 64 KiB at a time, for five seconds.
-            let body = RequestBody.bytes(ByteBuffer(repeating: 0x61, count: 50 * 64 << 10))
-            let deadlines = Self.silentAfterFourSeconds
+            // The system takes it at once. The peer reads a piece of 64 KiB at a time, for ten seconds.
+            let body = RequestBody.bytes(ByteBuffer(repeating: 0x61, count: 100 * 64 << 10))
+            let deadlines = Self.silentAfterEightSeconds
             let answer = try await CurlClient().send(.PUT, server.endpoint, body: body, deadlines: deadlines)
             #expect(answer.status == 200)
         }
@@ -107,13 +107,13 @@ struct CurlErrorTests {
     @Test("A peer that writes slowly is not silent")
     func slowWriter() async throws {
         let drip = ScriptedServer.Reply.drip(
-            "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n",
             then: "x",
             pause: .milliseconds(100)
         )
         try await ScriptedServer.with([drip]) { server in
-            let answer = try await CurlClient().send(.GET, server.endpoint, deadlines: Self.silentAfterFourSeconds)
-            #expect(answer.text.count == 50)
+            let answer = try await CurlClient().send(.GET, server.endpoint, deadlines: Self.silentAfterEightSeconds)
+            #expect(answer.text.count == 100)
         }
     }
 
