@@ -43,8 +43,10 @@ struct ChangeReader: Sendable {
     }
 
     /// Selects the readers, as indices of an array, whose session has ended or whose roles have other streams than they know.
-    static func changed(since known: [(reader: ChangeReader, roleStreams: Set<Int>)]) -> PostgresQuery {
-        let roleStreams = known.map { $0.roleStreams.sorted().map(String.init).joined(separator: ",") }
+    ///
+    /// Roles are compared only for readers with known streams.
+    static func changed(since known: [(reader: ChangeReader, roleStreams: Set<Int>?)]) -> PostgresQuery {
+        let roleStreams = known.map { $0.roleStreams?.sorted().map(String.init).joined(separator: ",") }
         return """
             ARRAY(
                 SELECT number FROM unnest(
@@ -52,7 +54,7 @@ struct ChangeReader: Sendable {
                     \(hidden: known.map(\.reader.sessionID)), \(hidden: roleStreams)
                 ) AS asked (number, user_id, session_id, role_streams)
                 WHERE session_id IS NOT NULL AND \(part: session("asked.session_id", of: "asked.user_id")) IS NULL
-                    OR role_streams <> (
+                    OR role_streams IS NOT NULL AND role_streams <> (
                         SELECT coalesce(string_agg(id::text, ',' ORDER BY id), '')
                         FROM (\(part: self.roleStreams(of: "asked.user_id"))) AS present
                     )

@@ -60,7 +60,10 @@ package struct ChangeStore: Sendable {
             let statement = ComparisonStatement(
                 streams: work.streams,
                 read: Set(work.changed.keys),
-                readers: known.map { ($0.reader, $1?.access.roleStreams ?? []) },
+                readers: known.map { listener, position in
+                    let roleStreams = position?.access.roleStreams ?? []
+                    return (listener.reader, work.rolesCompared.contains(listener) ? roleStreams : nil)
+                },
                 schema: schema
             )
             let rows = try await rows(of: statement.text, schema)

@@ -105,19 +105,23 @@ struct FollowedStreams {
         var streams: [Int: ChangeCursor.Position] = [:]
         /// Those of the streams that have changed, and when that became known.
         var changed: OrderedDictionary<Int, ContinuousClock.Instant> = [:]
-        /// Those whose access is compared.
+        /// Those whose sessions are compared.
         var readers: Set<ChangeListener> = []
+        /// Those of them whose roles are compared, too.
+        var rolesCompared: Set<ChangeListener> = []
         /// The streams all of whose readers are compared.
         var comparedStreams: Set<Int> = []
     }
 
     /// Takes what is to be compared next: some groups of readers with all of their streams, and the streams that have changed.
     ///
-    /// Streams that few follow, such as a user's own, are read together with what their readers have access to.
+    /// Streams that few follow, such as a user's own, are read together with what their readers have access to. Roles
+    /// matter only to the streams of roles.
     mutating func takeWork(comparing groupCount: Int?) -> Work? {
         var work = Work()
         let count = groupCount.map { soonCount > 0 ? max($0, Self.soonGroupCount) : $0 } ?? 0
         work.readers = Set(readers(inGroups: nextGroup..<nextGroup + min(count, groups.count)))
+        work.rolesCompared = work.readers
         (nextGroup, soonCount) = (nextGroup + count, max(0, soonCount - count))
         for stream in work.readers.flatMap(\.streams) { work.streams[stream] = streams[stream]?.position }
         for (stream, time) in changed.elements.prefix(ComparisonStatement.maxReadCount) {
@@ -126,6 +130,9 @@ struct FollowedStreams {
             work.streams[stream] = followed.position
             if followed.readers.count <= Self.fewCount {
                 work.readers.formUnion(followed.readers)
+                work.rolesCompared.formUnion(
+                    followed.readers.filter { $0.position?.access.roleStreams.contains(stream) ?? false }
+                )
                 work.comparedStreams.insert(stream)
             }
         }

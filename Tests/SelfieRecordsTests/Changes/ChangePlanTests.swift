@@ -55,6 +55,44 @@ struct ChangePlanTests {
         }
     }
 
+    @Test("The server plans the comparison once for one stream and once for several, whatever is compared")
+    func genericPlans() async throws {
+        try await TestCluster.withDatabase { url in
+            let configuration = try PostgresConfiguration.patient(url: url, maxConnections: 1)
+            try await PostgresClient.withClient(configuration: configuration) { postgres in
+                let schema = try await SchemaStore(postgres: postgres).applied()
+                let position = ChangeCursor.Position(
+                    number: 1,
+                    end: StreamEnd(number: 1, postgresStart: 1),
+                    begun: nil
+                )
+                for round in 0..<24 {
+                    let ids = 1...1 + round % 2 * round
+                    let statement = ComparisonStatement(
+                        streams: Dictionary(uniqueKeysWithValues: ids.map { ($0, position) }),
+                        read: Set(ids.prefix(round)),
+                        readers: (0..<round).map {
+                            (ChangeReader(userID: $0, sessionID: nil), $0 % 2 == 0 ? nil : [1])
+                        },
+                        schema: schema
+                    )
+                    _ = try await postgres.read(statement.text)
+                }
+                let rows = try await postgres.read(
+                    """
+                    SELECT custom_plans, generic_plans FROM pg_prepared_statements
+                    WHERE statement LIKE '%changed_readers%' AND statement NOT LIKE '%pg_prepared_statements%'
+                    """
+                )
+                #expect(rows.count == 2)
+                for row in rows {
+                    #expect(try row.decode("custom_plans", as: Int.self) <= 5)
+                    #expect(try row.decode("generic_plans", as: Int.self) >= 7)
+                }
+            }
+        }
+    }
+
     private func expectIndexes(
         _ statement: PostgresQuery,
         hasCounted: Bool,

@@ -168,6 +168,20 @@ struct FollowedStreamsTests {
         #expect(streams.readers(of: work) == Set(readers.dropFirst()))
     }
 
+    @Test("Roles are compared with the streams of roles, and when a reader's turn comes")
+    func roles() throws {
+        let ada = Self.listener()
+        var streams = Self.streams([ada], at: [1: 10, 2: 10])
+        ada.position = .at([1: 10, 2: 10], roleStreams: [2])
+        for (stream, compared) in [(1, []), (2, [ada])] as [(Int, Set<ChangeListener>)] {
+            _ = streams.note(.stream(stream))
+            let work = try Self.work(&streams)
+            #expect(work.readers == [ada] && work.rolesCompared == compared)
+        }
+        let all = streams.takeWork(comparing: 400)
+        #expect(all?.rolesCompared == [ada])
+    }
+
     @Test("A stream that was not read to its end is read again")
     func more() throws {
         let ada = Self.listener()
@@ -207,6 +221,17 @@ struct FollowedStreamsTests {
         #expect(try woken(Self.found([1: 9], isLost: true)) == [nil])
         #expect(try woken(Self.found([:])) == [nil])
         #expect(try woken(Self.found([1: 10], in: .second)) == [nil])
+        // The same holds for a stream that is compared and not read.
+        let ada = Self.listener()
+        var streams = Self.streams([ada], at: [1: 10])
+        let work = streams.takeWork(comparing: 400)
+        let compared = try #require(work)
+        #expect(compared.changed.map(\.key) == [] && compared.streams.count == 1)
+        for found in [Self.found([1: 12], forgotten: 11), Self.found([1: 9], isLost: true), Self.found([:])] {
+            var streams = streams
+            let taken = Self.woken(streams.take(found, of: compared))
+            #expect(taken == [ada: [nil]])
+        }
         // A reader who has read by itself since has everything.
         let other = try woken(Self.found([1: 10], in: .second)) { ada, streams in
             Self.move(ada, to: [1: 10], in: .second, &streams)

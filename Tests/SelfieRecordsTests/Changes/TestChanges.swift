@@ -55,7 +55,11 @@ extension StreamEnd {
 
 extension ChangeBatch {
     /// A reader's position at the ends of streams.
-    static func at(_ numbers: [Int: Int], in epoch: ChangeEpoch = .first) -> ChangeBatch {
+    static func at(
+        _ numbers: [Int: Int],
+        in epoch: ChangeEpoch = .first,
+        roleStreams: Set<Int> = []
+    ) -> ChangeBatch {
         var cursor = ChangeCursor(epoch: epoch, filter: nil)
         for (stream, number) in numbers { cursor.move(stream, to: number, end: .at(number)) }
         return ChangeBatch(
@@ -63,7 +67,7 @@ extension ChangeBatch {
             from: cursor,
             to: cursor,
             hasMore: false,
-            access: Access(roleStreams: [], sessionExpiry: nil)
+            access: Access(roleStreams: roleStreams, sessionExpiry: nil)
         )
     }
 }
