@@ -21,12 +21,29 @@ package struct AdmitUpload: Sendable {
     ///
     /// - Parameters:
     ///   - userID: The user's id.
+    ///   - sessionID: The user's session.
     ///   - minBytes: The least number of bytes that the photo will have.
+    ///   - key: The client's key for the upload.
     ///   - source: Where the request came from.
-    /// - Throws: `PhotoError.noRoom`, `RateLimitExceeded`, `PostgresError`.
-    package func callAsFunction(userID: Int, minBytes: Int, from source: RequestSource) async throws {
-        guard try await photos.hasRoom(forBytes: minBytes, ofUser: userID, within: quota) else {
-            throw PhotoError.noRoom
+    /// - Throws: `PhotoError.noRoom`, `.keyInUse`, `.keyDeleted`, `RateLimitExceeded`, `PostgresError`.
+    package func callAsFunction(
+        userID: Int,
+        sessionID: Int,
+        minBytes: Int,
+        key: UploadKey?,
+        from source: RequestSource
+    ) async throws {
+        var known: KeyedUpload?
+        if let key { known = try await photos.upload(with: key, ofUser: userID, sessionID: sessionID) }
+        switch known {
+        case .underWay: throw PhotoError.keyInUse
+        case .deleted: throw PhotoError.keyDeleted
+        // The photo is there already, so it needs no room.
+        case .stored: break
+        case nil:
+            guard try await photos.hasRoom(forBytes: minBytes, ofUser: userID, within: quota) else {
+                throw PhotoError.noRoom
+            }
         }
         try await limiter.count([.upload(userID: userID)], ofUser: userID, from: source)
     }

@@ -3,6 +3,7 @@ import Encodings
 import ImageFiles
 import JSON
 package import ObjectStore
+import S3
 import SelfieAccounts
 
 /// A photo to be stored, checked.
@@ -17,6 +18,7 @@ package struct NewPhoto: Sendable {
     let object: SpooledObject
     /// Whether it is in its owner's list.
     let isListed: Bool
+    let key: UploadKey?
 
     /// Checks what a client sent by the contract's rules.
     ///
@@ -26,10 +28,16 @@ package struct NewPhoto: Sendable {
     ///   - object: The uploaded bytes.
     ///   - userID: The owner's id.
     ///   - isListed: Whether it is in its owner's list. An unlisted photo is deleted when nothing refers to it.
+    ///   - key: The client's key for this upload.
     /// - Throws: `InvalidInput`, `PhotoError.unknownFormat`, or what reading the bytes throws.
-    package init(title: String, fileName: String, object: SpooledObject, userID: Int, isListed: Bool = true)
-        async throws
-    {
+    package init(
+        title: String,
+        fileName: String,
+        object: SpooledObject,
+        userID: Int,
+        isListed: Bool = true,
+        key: UploadKey? = nil
+    ) async throws {
         let name = fileName.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map { String($0).onOneLine() } ?? ""
         let validationErrors =
             ValidationError.all(of: title, .title, mayHaveLines: true) + ValidationError.all(of: name, .fileName)
@@ -43,5 +51,13 @@ package struct NewPhoto: Sendable {
         self.image = image
         self.object = object
         self.isListed = isListed
+        self.key = key
+    }
+
+    /// The SHA-256 of what makes two uploads the same: the bytes, the title, and whether the photo is listed.
+    ///
+    /// The file's name may differ, since many clients make up a new one for each request.
+    var digest: [UInt8] {
+        Array(SHA256.hash("\(object.digests.sha256Hex) \(isListed) \(title)".utf8))
     }
 }

@@ -90,6 +90,8 @@ extension PhotoStore {
                 object_version = coalesce(excluded.object_version, object_deletions.object_version)
             """
         }
+        // The trigger has just added them.
+        try await connection.execute("DELETE FROM deleted_upload_keys WHERE user_id = \(userID)")
     }
 }
 

@@ -83,7 +83,8 @@ package struct PhotoStore: Sendable {
     /// - Parameters:
     ///   - new: The photo.
     ///   - sessionID: The session of the upload. It may have ended during the upload.
-    /// - Returns: Whether it was added; false when the session has ended, or the user's account is deleted.
+    /// - Returns: Whether it was added; false when the session has ended, the user's account is deleted, or a photo has
+    ///   the upload's key.
     /// - Throws: `PostgresError`.
     func addPending(_ new: NewPhoto, sessionID: Int) async throws -> Bool {
         // The user's row is locked before the session's, as in the deletion of an account. Another order could make a
@@ -92,10 +93,15 @@ package struct PhotoStore: Sendable {
             """
             WITH owner AS MATERIALIZED (SELECT id FROM users WHERE id = \(new.userID) FOR KEY SHARE),
             library AS (INSERT INTO photo_libraries (user_id) SELECT id FROM owner ON CONFLICT DO NOTHING)
-            INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, width, height, state)
+            INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, width, height, state, upload_key,
+                upload_digest)
             SELECT user_id, \(new.name), \(new.title), \(new.randomID), \(new.image.format.contentType), \(new.object.length),
-                \(new.image.size.width), \(new.image.size.height), 'pending'
-            FROM owner JOIN sessions ON user_id = owner.id WHERE sessions.id = \(sessionID) FOR KEY SHARE OF sessions
+                \(new.image.size.width), \(new.image.size.height), 'pending', \(new.key?.digest), \(new.key.map { _ in new.digest })
+            FROM owner JOIN sessions ON user_id = owner.id WHERE sessions.id = \(sessionID)
+                AND NOT EXISTS (SELECT FROM deleted_upload_keys AS deleted
+                    WHERE deleted.user_id = owner.id AND upload_key = \(new.key?.digest))
+            FOR KEY SHARE OF sessions
+            ON CONFLICT (user_id, upload_key) WHERE upload_key IS NOT NULL DO NOTHING
             """
         )
         return count == 1
@@ -110,7 +116,7 @@ package struct PhotoStore: Sendable {
     ///   - quota: What a user may have.
     /// - Returns: The photo, as a list has it.
     /// - Throws: `PhotoError.givenUp` when the photo was pending for too long, `.noRoom` when other uploads have used up
-    ///   the quota meanwhile, `PostgresError`.
+    ///   the quota meanwhile, `.keyDeleted` when the first photo with its key was deleted at the same moment, `PostgresError`.
     func makeReady(
         _ randomID: String,
         versionID: String?,
@@ -122,6 +128,7 @@ package struct PhotoStore: Sendable {
             WITH room AS MATERIALIZED (
                 SELECT library.user_id, url_series FROM photo_libraries AS library JOIN photos AS pending USING (user_id)
                 WHERE random_id = \(randomID) AND \(part: quota.hasRoom(forBytes: "pending.byte_count"))
+                    AND NOT \(part: Self.isDeletedKey(of: "pending"))
                 FOR NO KEY UPDATE OF library
             ), release AS (
                 \(part: isListed ? "SELECT" : Self.firstRelease(of: randomID))
@@ -132,7 +139,7 @@ package struct PhotoStore: Sendable {
             """
         let rows = try await postgres.withConnection { try await $0.query(query) }
         guard let row = rows.first else {
-            throw try await isPending(randomID) ? PhotoError.noRoom : .givenUp
+            throw try await reasonNotReady(randomID)
         }
         return StoredPhoto(row: try PhotoRows(rows), urlSeries: try row.decode("url_series"))
     }

@@ -101,6 +101,7 @@ package final class PhotoSweeper: Sendable {
         let steps: [(name: String, run: () async throws -> Void)] = [
             ("pending photos", { try await self.photos.giveUpPending() }),
             ("released photos", { try await self.photos.removeReleased() }),
+            ("keys of uploads", { try await self.photos.forgetDeletedKeys() }),
             ("lost photos", { try await self.reportLosses() }),
             ("deletions", { try await self.workOffDeletions() }),
             (

@@ -18,12 +18,14 @@ package struct UploadPhoto: Sendable {
     ///   - new: The photo, checked.
     ///   - sessionID: The session of the upload.
     ///   - logger: The request's.
-    /// - Returns: The photo. Its owner can see it from now on.
-    /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PhotoError.givenUp`, `.noRoom`, `PostgresError`,
-    ///   `ObjectStoreError`. The sweeper removes what is left behind.
+    /// - Returns: The photo. Its owner can see it from now on. It is an earlier one if its upload had the same key.
+    /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PhotoError` other than `.unknownFormat`,
+    ///   `PostgresError`, `ObjectStoreError`. The sweeper removes what is left behind.
     package func callAsFunction(_ new: NewPhoto, sessionID: Int, logger: Logger) async throws -> StoredPhoto {
         let randomID = new.randomID
-        guard try await photos.addPending(new, sessionID: sessionID) else { throw SessionError.ended }
+        guard try await photos.addPending(new, sessionID: sessionID) else {
+            return try await earlierPhoto(like: new, sessionID: sessionID)
+        }
         var versionID: String?
         do {
             versionID = try await objects.put(new.object, key: randomID, contentType: new.image.format.contentType)
@@ -38,6 +40,18 @@ package struct UploadPhoto: Sendable {
         } catch {
             await undo(randomID, versionID: versionID, logger: logger)
             throw error
+        }
+    }
+
+    /// The photo that an earlier upload with the same key has stored.
+    private func earlierPhoto(like new: NewPhoto, sessionID: Int) async throws -> StoredPhoto {
+        guard let key = new.key else { throw SessionError.ended }
+        switch try await photos.upload(with: key, ofUser: new.userID, sessionID: sessionID) {
+        case .stored(let photo, digest: new.digest): return photo
+        case .stored: throw PhotoError.keyReused
+        case .deleted: throw PhotoError.keyDeleted
+        // Without an upload, the other one has just failed.
+        case .underWay, nil: throw PhotoError.keyInUse
         }
     }
 

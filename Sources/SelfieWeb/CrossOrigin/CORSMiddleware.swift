@@ -13,11 +13,13 @@ struct CORSMiddleware: ServiceMiddleware {
     let methods: [HTTPRequest.Method]
 
     private static let allowedHeaders =
-        "Authorization, Content-Type, If-Match, If-None-Match, If-Range, Last-Event-ID, Range, traceparent, X-Request-Id"
+        [
+            "Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "If-Range",
+            "Last-Event-ID", "Range", "traceparent", "X-Request-Id",
+        ].joined(separator: ", ")
     private static let exposedHeaders = [
-        "Content-Range", "ETag", "Link", "RateLimit-Limit", "RateLimit-Policy", "RateLimit-Remaining",
-        "RateLimit-Reset",
-        "Retry-After", "X-Request-Id",
+        "Content-Range", "ETag", "Idempotency-Replayed", "Link", "RateLimit-Limit", "RateLimit-Policy",
+        "RateLimit-Remaining", "RateLimit-Reset", "Retry-After", "X-Request-Id",
     ].joined(separator: ", ")
     /// For how long browsers remember what is allowed, in seconds; they take two hours at most.
     private static let maxAge = "7200"

@@ -27,6 +27,17 @@ extension Endpoint.Header {
     )
     static let range = Self(name: "Range", summary: "Which bytes to send (RFC 9110).", example: "bytes=0-1023")
 
+    static let idempotencyKey = Self(
+        name: "Idempotency-Key",
+        summary: "Identifies this upload. Sent again with the same key, it makes no second photo.",
+        example: "0b6e8f52-6f4a-4f4e-9a53-0d8a6c1f2b7e"
+    )
+    static let replayed = Self(
+        name: "Idempotency-Replayed",
+        summary: "`true` if an earlier upload with the same key has stored the photo.",
+        example: "true"
+    )
+
     static let entityTag = Self(
         name: "ETag",
         summary: "Identifies this version, for `If-None-Match`.",

@@ -30,7 +30,7 @@ struct AnswerDescription {
         if refusals.contains(where: { $0.headers[.wwwAuthenticate] != nil }) { all.append(.authenticate) }
         if refusals.contains(where: { $0.status == .rangeNotSatisfiable }) { all.append(.contentRange) }
         if refusals.contains(.tooManyRequests) { all += Endpoint.Header.rateLimit }
-        if refusals.contains(where: { [.tooManyRequests, .serviceUnavailable].contains($0.status) }) {
+        if refusals.contains(where: { $0 == .tooManyRequests || $0.headers[.retryAfter] != nil }) {
             all.append(.retryAfter)
         }
         return OrderedDictionary(

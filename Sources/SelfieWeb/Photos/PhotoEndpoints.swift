@@ -25,11 +25,18 @@ struct PhotoEndpoints: EndpointGroup {
         details: """
             Either the whole photo is stored, or nothing. After an answer of 200, it is safe. With `listed=false`, it is not in \
             the list. It is deleted with the last record that refers to it, or after a day without one.
+
+            If the answer was lost, send the same request again with the same `Idempotency-Key`. You get the photo that was \
+            stored, and no second one. The key lives as long as the photo, and a day longer.
             """,
         limitedBy: [.uploadsPerUser],
+        dependsOn: [.idempotencyKey],
         takes: [.title, .image, .fileName, .listed],
-        answers: [.ok("The photo.", .object(Member.photo))],
-        refuses: [tokenExpiredForUpload, .unknownPhotoFormat, .noRoomForPhotos]
+        answers: [.ok("The photo.", .object(Member.photo), headers: [.replayed])],
+        refuses: [
+            tokenExpiredForUpload, .unknownPhotoFormat, .noRoomForPhotos, .idempotencyKeyInvalid, .uploadUnderWay,
+            .uploadDeleted, .idempotencyKeyReused,
+        ]
     )
 
     static let list = HandledEndpoint<Self>(
@@ -82,6 +89,7 @@ struct PhotoEndpoints: EndpointGroup {
             throw try RequestParameters.readQuery(of: request, context: context)
                 .missing([Endpoint.Parameter.image.name]).with(hint: "A photo comes as multipart/form-data")
         }
+        let key = try Self.key(of: request)
         let maxBytes = parts.settings.maxUploadBytes
         // The permit is held until the photo is stored. The body of an expired session is read and dropped.
         let permit = try parts.useCases.photos.admitUpload.permit(for: token.uploader)
@@ -90,7 +98,9 @@ struct PhotoEndpoints: EndpointGroup {
         if let admitted {
             try await parts.useCases.photos.admitUpload(
                 userID: admitted.userID,
+                sessionID: admitted.id,
                 minBytes: UploadForm.minFileBytes(of: request, maxFileBytes: maxBytes),
+                key: key,
                 from: parts.sources.source(of: request, context: context)
             )
         }
@@ -114,12 +124,23 @@ struct PhotoEndpoints: EndpointGroup {
             fileName: image.fileName,
             object: object,
             userID: session.userID,
-            isListed: isListed
+            isListed: isListed,
+            key: key
         )
         let stored = try await parts.useCases.photos.uploadPhoto(new, sessionID: session.id, logger: context.logger)
         let origin = parts.origin.origin(of: request.head)
         let urls = parts.photoURLs.day(of: parts.now(), origin: origin, series: stored.urlSeries)
-        return .json { stored.row[0].writeJSON(to: &$0, urls: PhotoURLWriter(urls)) }
+        var response = Response.json { stored.row[0].writeJSON(to: &$0, urls: PhotoURLWriter(urls)) }
+        if stored.isEarlier { response.headers[.idempotencyReplayed] = "true" }
+        return response
+    }
+
+    /// The client's key for an upload.
+    private static func key(of request: Request) throws -> UploadKey? {
+        let values = request.headers[values: .idempotencyKey]
+        if values.isEmpty { return nil }
+        guard values.count == 1, let key = UploadKey(values[0]) else { throw ServiceError.idempotencyKeyInvalid }
+        return key
     }
 
     @Sendable
@@ -182,4 +203,9 @@ struct PhotoEndpoints: EndpointGroup {
         guard isDeleted else { throw Self.notTheirs }
         return .message(Self.imageDeleted)
     }
+}
+
+extension HTTPField.Name {
+    static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .eTag
+    static let idempotencyReplayed = HTTPField.Name("Idempotency-Replayed") ?? .eTag
 }

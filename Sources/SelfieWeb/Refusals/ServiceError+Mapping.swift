@@ -28,6 +28,9 @@ extension ServiceError {
             case PhotoError.unknownFormat: .unknownPhotoFormat
             case PhotoError.givenUp: .unavailable
             case PhotoError.noRoom: .noRoomForPhotos
+            case PhotoError.keyInUse: .uploadUnderWay
+            case PhotoError.keyReused: .idempotencyKeyReused
+            case PhotoError.keyDeleted: .uploadDeleted
             case PhotoError.noSuchPosition: ServiceError(.invalid, of: "after", valid: Self.validPhotoPosition)
             case let error as RecordRefusal: ServiceError(error)
             // A newer process has applied a schema that this one can't read: it is about to be replaced.

@@ -2,6 +2,7 @@ import HTTPConnection
 package import HTTPTypes
 import Hummingbird
 import JSON
+import SelfiePhotos
 
 /// A refusal that a client sees, with the contract's status and text.
 package struct ServiceError: Error, Equatable {
@@ -180,6 +181,28 @@ package struct ServiceError: Error, Equatable {
         status: .forbidden,
         code: "too_many_blocks",
         message: "You have blocked the maximum number of members"
+    )
+
+    static let idempotencyKeyInvalid = ServiceError(
+        status: .badRequest,
+        code: "idempotency_key_invalid",
+        message: "Idempotency-Key must be one header with 1 to \(UploadKey.maxBytes) visible ASCII characters"
+    )
+    static let uploadUnderWay = ServiceError(
+        status: .conflict,
+        code: "upload_under_way",
+        message: "An upload with this Idempotency-Key is under way. Please try again later!",
+        headers: [.retryAfter: "2"]
+    )
+    static let uploadDeleted = ServiceError(
+        status: .gone,
+        code: "upload_deleted",
+        message: "The photo that was uploaded with this Idempotency-Key has been deleted"
+    )
+    static let idempotencyKeyReused = ServiceError(
+        status: .unprocessableContent,
+        code: "idempotency_key_reused",
+        message: "Another photo or title was uploaded with this Idempotency-Key"
     )
 
     static let unknownPhotoFormat = ServiceError(

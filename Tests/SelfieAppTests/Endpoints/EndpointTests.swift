@@ -119,6 +119,7 @@ struct EndpointTests {
         "404 session_not_found",
         "408 request_timeout", "412 precondition_failed", "413 request_too_large", "415 photo_format_unknown",
         "416 range_not_satisfiable", "429 too_many_at_once", "429 too_many_requests", "431 header_too_large",
+        "400 idempotency_key_invalid", "409 upload_under_way", "410 upload_deleted", "422 idempotency_key_reused",
         "500 internal_error", "503 service_unavailable",
     ]
 

@@ -36,7 +36,7 @@ struct OpenAPIDocumentTests {
         "GET /api/clear_token": ["query all"],
         "POST /api/clear_token": ["body all"],
         "DELETE /api/clear_token": ["query all"],
-        "POST /api/upload_photo": ["body title", "body image", "body listed"],
+        "POST /api/upload_photo": ["header Idempotency-Key", "body title", "body image", "body listed"],
         "GET /api/get_photos": ["header If-None-Match", "query limit", "query after", "query order"],
         "DELETE /api/delete_photo": ["query photo_id"],
         "GET /api/sessions": [],
@@ -109,7 +109,7 @@ struct OpenAPIDocumentTests {
         "GET /gallery/photos": [
             "header If-None-Match", "query limit", "query after", "query order", "header Sec-Fetch-Site",
         ],
-        "POST /gallery/photos": ["body title", "body image", "body listed", "header Sec-Fetch-Site"],
+        "POST /gallery/photos": ["header Idempotency-Key", "body title", "body image", "body listed", "header Sec-Fetch-Site"],
         "DELETE /gallery/photos": ["query photo_id", "header Sec-Fetch-Site"],
         "GET /gallery/sessions": ["header Sec-Fetch-Site"],
         "DELETE /gallery/sessions/{id}": ["path id", "header Sec-Fetch-Site"],

@@ -76,6 +76,21 @@ enum ErrorTexts {
             "Send a complete JPEG, PNG, GIF, WebP, HEIC or AVIF."
         ),
         "photo_quota_reached": ("The user may not have more photos.", "Ask the user to delete some."),
+        "idempotency_key_invalid": (
+            "`Idempotency-Key` is not 1 to 255 visible ASCII characters, or was sent twice.", "Send a UUID."
+        ),
+        "idempotency_key_reused": (
+            "The key came with another photo, another title, or another `listed` before.",
+            "Use a new key for each photo."
+        ),
+        "upload_under_way": (
+            "An upload with the same key is under way. If its process has crashed, that lasts 80 seconds at most.",
+            "Wait as long as `Retry-After` says, and send the same upload again."
+        ),
+        "upload_deleted": (
+            "The photo that was uploaded with this key was deleted within the last day.",
+            "Do not send it again, or use a new key."
+        ),
         "range_not_satisfiable": (
             "The range lies outside the photo.", "Load the photo from the start, without a range."
         ),
