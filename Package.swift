@@ -213,7 +213,8 @@ let package = Package(
         .target(
             name: "ObjectStore",
             dependencies: [
-                "Cryptography", "Budgets", "LinuxFiles", "S3",
+                "Budgets", "Concurrency", "Cryptography", "LinuxFiles", "S3",
+                .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),

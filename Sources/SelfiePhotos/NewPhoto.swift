@@ -19,6 +19,10 @@ package struct NewPhoto: Sendable {
     /// Whether it is in its owner's list.
     let isListed: Bool
     let key: UploadKey?
+    /// The SHA-256 of what makes two uploads with a key the same: the bytes as sent, the title, and whether the photo is listed.
+    ///
+    /// The file's name may differ, since many clients make up a new one for each request.
+    let digest: [UInt8]?
 
     /// Checks what a client sent by the contract's rules.
     ///
@@ -52,12 +56,11 @@ package struct NewPhoto: Sendable {
         self.object = object
         self.isListed = isListed
         self.key = key
+        digest = key == nil ? nil : try await Self.digest(of: object, title: title, isListed: isListed)
     }
 
-    /// The SHA-256 of what makes two uploads the same: the bytes, the title, and whether the photo is listed.
-    ///
-    /// The file's name may differ, since many clients make up a new one for each request.
-    var digest: [UInt8] {
-        Array(SHA256.hash("\(object.digests.sha256Hex) \(isListed) \(title)".utf8))
+    private static func digest(of object: SpooledObject, title: String, isListed: Bool) async throws -> [UInt8] {
+        let bytes = try await object.digests().sha256Hex
+        return Array(SHA256.hash("\(bytes) \(isListed) \(title)".utf8))
     }
 }

@@ -96,7 +96,7 @@ package struct PhotoStore: Sendable {
             INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, width, height, state, upload_key,
                 upload_digest)
             SELECT user_id, \(new.name), \(new.title), \(new.randomID), \(new.image.format.contentType), \(new.object.length),
-                \(new.image.size.width), \(new.image.size.height), 'pending', \(new.key?.digest), \(new.key.map { _ in new.digest })
+                \(new.image.size.width), \(new.image.size.height), 'pending', \(new.key?.digest), \(new.digest)
             FROM owner JOIN sessions ON user_id = owner.id WHERE sessions.id = \(sessionID)
                 AND NOT EXISTS (SELECT FROM deleted_upload_keys AS deleted
                     WHERE deleted.user_id = owner.id AND upload_key = \(new.key?.digest))

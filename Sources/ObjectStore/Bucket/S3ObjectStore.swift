@@ -45,7 +45,12 @@ package struct S3ObjectStore: ObjectStore {
         key: String,
         contentType: String
     ) async throws(ObjectStoreError) -> String? {
-        let digests = object.digests
+        let digests: ObjectDigests
+        do {
+            digests = try await object.digests()
+        } catch {
+            throw .unavailable(error)
+        }
         let body = S3Body(length: object.length, sha256Hex: digests.sha256Hex, md5Hex: digests.md5Hex) { range in
             try await object.bytes(in: range)
         }

@@ -13,7 +13,6 @@ package struct DiskObjectStore: ObjectStore {
     /// Beside the objects, so that a rename never crosses file systems.
     private var incomingDirectory: String { "\(directory)/.incoming" }
 
-    private static let copyBytes = 256 * 1024
     private static let pageCount = 1_000
 
     /// Makes the folder if there is none.
@@ -54,7 +53,7 @@ package struct DiskObjectStore: ObjectStore {
             let incoming = "\(incomingDirectory)/\(RandomIdentifier.makeSecret())"
             do {
                 let file = try steps.create(incoming)
-                try Self.write(object) { try steps.write(file, $0) }
+                try object.forEachPart { try steps.write(file, $0) }
                 try steps.synchronize(file)
                 try steps.rename(incoming, path)
                 if let folder = try PosixFile.open(path: directory) { try steps.synchronize(folder) }
@@ -181,23 +180,6 @@ package struct DiskObjectStore: ObjectStore {
             !key.utf8.contains(0)
         else { throw .invalidKey }
         return "\(directory)/\(key)"
-    }
-
-    private static func write(_ object: SpooledObject, _ write: (UnsafeRawBufferPointer) throws -> Void) throws {
-        switch object.storage {
-        case .memory(let blocks):
-            for block in blocks { try block.withUnsafeReadableBytes { try write($0) } }
-        case .file(let source):
-            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBytes, alignment: 1)
-            defer { buffer.deallocate() }
-            var offset = 0
-            while offset < object.length {
-                let count = try source.read(into: buffer, at: offset)
-                guard count > 0 else { throw FileEndedEarly() }
-                try write(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                offset += count
-            }
-        }
     }
 
     /// Runs blocking calls on a thread that may block.

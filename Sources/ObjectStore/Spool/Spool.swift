@@ -2,7 +2,6 @@ import Budgets
 import LinuxFiles
 package import NIOCore
 import NIOPosix
-import S3
 
 /// Takes an upload's bytes as they arrive: into memory while they are few or the budget lasts, then into a file without
 /// a name.
@@ -17,7 +16,6 @@ package struct Spool: ~Copyable {
     private var blocks: [ByteBuffer] = []
     private var file: PosixFile?
     private var length = 0
-    private var digests = ObjectDigests()
 
     /// - Parameters:
     ///   - budget: What uploads share.
@@ -31,7 +29,6 @@ package struct Spool: ~Copyable {
     /// - Parameter chunk: The bytes.
     /// - Throws: `PosixFileError`, for instance when the disk is full, or `TooBusy`.
     package mutating func append(_ chunk: ByteBuffer) async throws {
-        digests.update(chunk)
         length += chunk.readableBytes
         var rest = chunk
         while rest.readableBytes > 0 {
@@ -53,8 +50,7 @@ package struct Spool: ~Copyable {
         return SpooledObject(
             storage: file.map { .file($0) } ?? .memory(blocks),
             reservation: reservation,
-            length: length,
-            digests: digests
+            length: length
         )
     }
 

@@ -84,7 +84,7 @@ struct CopyPhotos: Sendable {
         if contentType == nil { contentType = try await object.imageFormat()?.contentType }
         try await destination.put(object, key: key, contentType: contentType ?? ServedPhoto.unknownContentType)
         // A put to the bucket compares by itself. A file is read again.
-        if direction == .disk, try await disk.digest(of: key)?.sha256Hex != object.digests.sha256Hex {
+        if direction == .disk, try await disk.digest(of: key)?.sha256Hex != object.digests().sha256Hex {
             throw ObjectStoreError.unavailable(S3NoAnswer.otherBytes)
         }
         // A service may have deleted it meanwhile, without knowing of the copy.

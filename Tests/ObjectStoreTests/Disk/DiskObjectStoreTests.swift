@@ -101,8 +101,7 @@ struct DiskObjectStoreTests {
             let short = SpooledObject(
                 storage: whole.storage,
                 reservation: whole.reservation,
-                length: whole.length + 1,
-                digests: whole.digests
+                length: whole.length + 1
             )
             for key in ["key", "other"] {
                 await #expect(throws: ObjectStoreError.self) {

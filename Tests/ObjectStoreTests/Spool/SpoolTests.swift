@@ -45,8 +45,9 @@ struct SpoolTests {
         let isFile = if case .file = object.storage { true } else { false }
         #expect(isFile == (count > Self.limit))
         #expect(object.length == count)
-        #expect(object.digests.sha256Hex == SHA256.hash(bytes).hexadecimal)
-        #expect(object.digests.md5Hex == MD5.hash(bytes).hexadecimal)
+        let digests = try await object.digests()
+        #expect(digests.sha256Hex == SHA256.hash(bytes).hexadecimal)
+        #expect(digests.md5Hex == MD5.hash(bytes).hexadecimal)
         for _ in 0..<2 { #expect(try await contents(object) == bytes) }
     }
 
@@ -176,5 +177,33 @@ struct SpoolTests {
         let link = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(file.descriptor)")
         #expect(try ProcessTable.openFiles().contains(link))
         return link
+    }
+}
+
+extension SpoolTests {
+    /// Pieces of what was received, with other bytes in between.
+    private static let pieces: [SpooledObject.Piece] = [
+        .received(5..<9), .zeros(3), .bytes([1, 2, 3]), .received(0..<0), .received(100..<700_000), .zeros(300_000),
+        .received(9..<10),
+    ]
+
+    @Test("What is stored may be pieces of what was received, from memory and from a file", arguments: [false, true])
+    func rewritten(inMemory: Bool) async throws {
+        let budget = SpoolBudget(memory: PermitLimits(total: inMemory ? 10 * Self.limit : 0))
+        let bytes = TestImage.png(bytes: 700_000)
+        let received = try await spool(bytes, chunk: 60_000, sharing: budget)
+        let object = received.rewritten(as: Self.pieces)
+        let expected =
+            Data(bytes[5..<9]) + Data(count: 3) + [1, 2, 3] + bytes[100...] + Data(count: 300_000) + bytes[9..<10]
+        #expect(object.length == expected.count)
+        #expect(try await contents(object) == expected)
+        #expect(try await object.digests().sha256Hex == SHA256.hash(expected).hexadecimal)
+        let end = expected.count
+        for range in [0..<0, 0..<1, 3..<5, 4..<12, 6..<8, 9..<262_200, 700_000..<end, end..<end] {
+            #expect(try await Data(buffer: object.bytes(in: range)) == expected[range], "\(range)")
+        }
+        var written = Data()
+        try object.forEachPart { written += $0 }
+        #expect(written == expected)
     }
 }
