@@ -2,7 +2,7 @@
 ///
 /// Sources: Exif 2.32 (CIPA DC-008), section 4.5 and tag 274 of section 4.6.4; TIFF 6.0, section 2.
 enum ExifOrientation {
-    /// What a JPEG's segment begins with. In other formats, some programs write it, too.
+    /// What a JPEG's segment begins with, and other formats' chunks of some programs, too.
     private static let prefix = "Exif\0\0"
     /// The tag's number.
     private static let orientation = 274

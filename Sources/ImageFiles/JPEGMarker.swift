@@ -6,7 +6,7 @@ struct JPEGMarker {
     /// Where its two bytes are.
     let offset: Int
 
-    /// Reads a marker. It may have any number of bytes 0xFF before it.
+    /// Reads a marker, which may have any number of bytes 0xFF before it.
     ///
     /// - Throws: `NoImage` when there is none.
     static func read(at start: Int, of file: inout FileBytes) async throws -> JPEGMarker {

@@ -52,7 +52,9 @@ struct PNGChunk {
 /// Source: W3C, "Portable Network Graphics (PNG) Specification (Third Edition)", section 11.3.2.3.
 enum ICCChunk {
     static let name = "ICC"
-    /// The most bytes of the chunk's contents: a file with more is refused. The profiles of printers have 3 MiB at most.
+    /// The most bytes of the chunk's contents: a file with more is refused.
+    ///
+    /// The profiles of screens and cameras have some KiB, those of printers up to 3 MiB.
     static let maxContentsBytes = 4 * 1024 * 1024
     /// The most bytes of a name.
     private static let maxNameBytes = 79
@@ -74,7 +76,8 @@ enum ICCChunk {
         var offset = nameEnd
         while offset < contents.upperBound {
             let bytes = try await file.bytes(
-                at: offset, count: min(FileBytes.maxPieceBytes, contents.upperBound - offset)
+                at: offset,
+                count: min(FileBytes.maxPieceBytes, contents.upperBound - offset)
             )
             old.add(bytes)
             new.add(bytes)

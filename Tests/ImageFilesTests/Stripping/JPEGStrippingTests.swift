@@ -131,13 +131,43 @@ struct JPEGStrippingTests {
     @Test("A marker is found wherever it lies in windows of 64 KiB")
     func windows() async throws {
         let head = Self.start + Self.frame + Self.scan
-        for count in Array(65_480...65_540) + Array(131_000...131_075) {
-            for filler in [0x7F, 0xFF] as [UInt8] {
-                let photo = head + Array(repeating: filler, count: count) + Self.end
-                let image = try await Strip.read(photo + Strip.secret)
-                #expect(image?.pieces == [.file(0..<photo.count)], "\(count) of \(filler)")
-                #expect(try await !Strip.accepts(photo.dropLast()))
+        // The first window has 16 KiB.
+        for edge in [16 * 1024, 80 * 1024, 144 * 1024] {
+            for offset in (edge - 4)...(edge + 3) {
+                for filler in [0x7F, 0xFF] as [UInt8] {
+                    let photo = head + Array(repeating: filler, count: offset - head.count) + Self.end
+                    let image = try await Strip.read(photo + Strip.secret)
+                    #expect(image?.pieces == [.file(0..<photo.count)], "\(offset), \(filler)")
+                    #expect(try await !Strip.accepts(photo.dropLast()), "\(offset), \(filler)")
+                }
             }
+        }
+    }
+
+    @Test("Pixels are read once, 64 KiB at a time, however many scans there are")
+    func readsOnce() async throws {
+        let restarts = Array(Array(repeating: [0xFF, 0xD3, 0xFF, 0, 7] as [UInt8], count: 40_000).joined())
+        let scans = Array(Array(repeating: Self.scan, count: 10_000).joined())
+        for pixels in [restarts, scans] {
+            let photo = Self.start + Self.frame + Self.scan + pixels + Self.end
+            var asked: [Int] = []
+            let image = try await StrippedImage.read(length: photo.count) { range in
+                asked.append(range.count)
+                return Array(photo[range])
+            }
+            #expect(image?.isWhole(ofLength: photo.count) == true)
+            #expect(asked.allSatisfy { $0 <= 65_536 })
+            #expect(asked.reduce(0, +) < photo.count * 3 / 2)
+        }
+    }
+
+    @Test("A file that takes more than 1,048,576 steps is refused")
+    func steps() async throws {
+        // Each byte 0xFF in front of a marker takes one.
+        let head = Self.start + Self.frame + Self.scan + Self.segment(0xFE, [])
+        for (count, isAccepted) in [(1_048_555, true), (1_048_556, false)] {
+            let photo = head + Array(repeating: 0xFF, count: count) + Self.end
+            #expect(try await Strip.accepts(photo) == isAccepted, "\(count)")
         }
     }
 
