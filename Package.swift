@@ -103,7 +103,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "ImageFiles", swiftSettings: settings),
+        .target(name: "ImageFiles", dependencies: ["CZlib"], swiftSettings: settings),
         .target(
             name: "Outages",
             dependencies: ["Concurrency", .product(name: "Logging", package: "swift-log")],

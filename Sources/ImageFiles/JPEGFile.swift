@@ -5,38 +5,27 @@
 enum JPEGFile {
     static func size(_ file: inout FileBytes, mustBeWhole: Bool) async throws -> ImageSize {
         var offset = 2
-        var isTurned = false
+        // Of several blocks of Exif, the first one counts.
+        var orientation: Int?
         var size: ImageSize?
         while true {
-            guard try await file.byte(at: offset) == 0xFF else { throw NoImage() }
-            let marker = try await file.byte(at: offset + 1)
-            switch marker {
-            case 0xFF:
-                // A marker may have any number of these before it (B.1.1.2).
-                offset += 1
-                continue
-            case startOfScan:
+            let marker = try await JPEGMarker.read(at: offset, of: &file)
+            if marker.code == JPEGMarker.startOfScan {
                 guard let size else { throw NoImage() }
-                if mustBeWhole { try await file.findEnding([0xFF, endOfImage], from: offset + 2) }
-                return isTurned ? size.turned : size
-            case _ where isFrame(marker):
-                size = try await frame(&file, at: offset + 2)
-            case 0, temporary, restarts, startOfImage, endOfImage:
-                // What has no length.
-                throw NoImage()
-            default: break
+                if mustBeWhole { try await file.findEnding([0xFF, JPEGMarker.endOfImage], from: marker.offset + 2) }
+                return ExifOrientation.isTurned(orientation ?? ExifOrientation.upright) ? size.turned : size
             }
-            let length = try await file.bytes(at: offset + 2, count: 2).bigEndian(at: 0, count: 2)
-            guard length >= 2 else { throw NoImage() }
-            if marker == app1, try await ExifOrientation.isTurned(&file, at: offset + 4, count: length - 2) {
-                isTurned = true
+            let contents = try await marker.contents(of: &file)
+            if marker.isFrame { size = try await frame(&file, at: marker.offset + 2) }
+            if marker.code == JPEGMarker.app1, orientation == nil {
+                orientation = try await ExifOrientation.ofSegment(&file, in: contents)
             }
-            offset += 2 + length
+            offset = contents.upperBound
         }
     }
 
     /// A frame's header: length, precision, lines, samples of a line, components (B.2.2).
-    private static func frame(_ file: inout FileBytes, at offset: Int) async throws -> ImageSize {
+    static func frame(_ file: inout FileBytes, at offset: Int) async throws -> ImageSize {
         let header = try await file.bytes(at: offset, count: 8)
         let (length, precision) = (header.bigEndian(at: 0, count: 2), header.bigEndian(at: 2, count: 1))
         let count = header.bigEndian(at: 7, count: 1)
@@ -47,16 +36,4 @@ enum JPEGFile {
         _ = try await file.bytes(at: offset, count: length)
         return size
     }
-
-    /// The markers SOF0 to SOF15 (table B.1), between which others lie.
-    private static func isFrame(_ marker: UInt8) -> Bool {
-        (0xC0...0xCF).contains(marker) && ![0xC4, 0xC8, 0xCC].contains(marker)
-    }
-
-    private static let temporary: UInt8 = 0x01
-    private static let restarts: ClosedRange<UInt8> = 0xD0...0xD7
-    private static let startOfImage: UInt8 = 0xD8
-    private static let endOfImage: UInt8 = 0xD9
-    private static let startOfScan: UInt8 = 0xDA
-    private static let app1: UInt8 = 0xE1
 }

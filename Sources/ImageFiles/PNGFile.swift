@@ -1,3 +1,5 @@
+import CZlib
+
 /// Reads the size of a PNG.
 ///
 /// A file has a signature, then a chunk `IHDR` of 13 bytes with its checksum. At its end is a chunk `IEND`, which is
@@ -14,12 +16,14 @@ enum PNGFile {
         guard depths[color]?.contains(depth) == true, compression == 0, filter == 0, interlace <= 1,
             chunk.bigEndian(at: 8 + headerBytes, count: 4) == checksum(of: chunk.piece(at: 4, count: 4 + headerBytes))
         else { throw NoImage() }
-        if mustBeWhole { try await file.findEnding(ending, from: signatureBytes + 8 + headerBytes + 4) }
+        if mustBeWhole { try await file.findEnding(ending, from: headerEnd) }
         return try ImageSize(width: header.bigEndian(at: 0, count: 4), height: header.bigEndian(at: 4, count: 4))
     }
 
     private static let signatureBytes = 8
     private static let headerBytes = 13
+    /// Where the first chunk ends.
+    static let headerEnd = signatureBytes + 8 + headerBytes + 4
     /// The type of the last chunk, which has no contents, and its checksum.
     private static let ending: [UInt8] = Array("IEND".utf8) + [0xAE, 0x42, 0x60, 0x82]
 
@@ -28,13 +32,21 @@ enum PNGFile {
         0: [1, 2, 4, 8, 16], 2: [8, 16], 3: [1, 2, 4, 8], 4: [8, 16], 6: [8, 16],
     ]
 
-    /// The checksum of a chunk's type and contents (annex D), a bit at a time: there are 17 bytes.
+    /// The checksum of a chunk's type and contents (annex D).
     static func checksum(of bytes: ArraySlice<UInt8>) -> Int {
-        var sum: UInt32 = 0xFFFF_FFFF
-        for byte in bytes {
-            sum ^= UInt32(byte)
-            for _ in 0..<8 { sum = sum & 1 == 1 ? sum >> 1 ^ 0xEDB8_8320 : sum >> 1 }
-        }
-        return Int(~sum)
+        var checksum = PNGChecksum()
+        checksum.add(bytes)
+        return checksum.value
     }
+}
+
+/// The checksum of bytes that come piece by piece: CRC-32, which zlib has.
+struct PNGChecksum {
+    private(set) var value = 0
+
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+        bytes.withUnsafeBufferPointer { value = Int(crc32(UInt(value), $0.baseAddress, UInt32($0.count))) }
+    }
+
+    mutating func add(_ bytes: [UInt8]) { add(bytes[...]) }
 }

@@ -11,6 +11,7 @@ enum FuzzTarget: String, CaseIterable {
     case conditions
     case aes
     case image
+    case strip
     case heads
 
     /// Reads an input.
@@ -28,6 +29,7 @@ enum FuzzTarget: String, CaseIterable {
         case .conditions: try Self.readConditions(bytes)
         case .aes: try Self.decrypt(bytes)
         case .image: try await Self.readImage(bytes)
+        case .strip: try await Self.stripImage(bytes)
         case .heads: try Self.readHead(bytes)
         }
     }

@@ -97,8 +97,8 @@ struct ImageFileTests {
 
     @Test("No more than 16,384 pieces are read of a file")
     func steps() async throws {
-        // Each fill byte takes two pieces, and all else a dozen.
-        for (fillCount, isPhoto) in [(8_180, true), (8_200, false)] {
+        // Each fill byte takes a piece, and all else a dozen.
+        for (fillCount, isPhoto) in [(16_360, true), (16_390, false)] {
             var photo: [UInt8] = [0xFF, 0xD8]
             photo += [UInt8](repeating: 0xFF, count: fillCount)
             photo += [0xFF, 0xC0, 0, 11, 8, 0, 17, 0, 31, 1, 1, 0x11, 0, 0xFF, 0xDA]

@@ -1,0 +1,3 @@
+enum HEIFStripping {
+    static func strip(_ file: inout FileBytes, into pieces: inout PieceList) async throws { throw NoImage() }
+}
