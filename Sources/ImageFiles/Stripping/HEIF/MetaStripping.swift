@@ -1,0 +1,83 @@
+/// Overwrites what is not shown of the items in a box `meta`.
+///
+/// Sources: ISO/IEC 14496-12, sections 8.4.3 (`hdlr`), 8.11.1 (`meta`) and 8.11.4 (`pitm`); ISO/IEC 23008-12, section 6.2.
+enum MetaStripping {
+    /// What the data of an item of kind `Exif` becomes: an offset of 0, and a TIFF header with no entries.
+    ///
+    /// libavif refuses an image whose Exif has no TIFF header. Source: ISO/IEC 23008-12, section A.2.1.
+    private static let emptyExif: [UInt8] = [0, 0, 0, 0, 0x4D, 0x4D, 0, 0x2A, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0]
+
+    private static let knownKinds: Set<String> = ["hdlr", "pitm", "iinf", "iloc", "iref", "iprp", "idat"]
+
+    static func strip(
+        _ meta: FileBox,
+        _ file: inout FileBytes,
+        _ edits: inout FileEdits,
+        _ data: inout MediaData
+    ) async throws {
+        let boxes = try await FileBox.all(in: meta.contentsAfterVersion, of: &file)
+        for box in boxes where !knownKinds.contains(box.kind) { edits.free(box) }
+        guard try await HandlerStripping.strip(boxes.required("hdlr"), &file, &edits) == "pict" else { throw NoImage() }
+        let primary = try await primaryItem(boxes.required("pitm"), &file, &edits)
+
+        let itemData = try boxes.only("idat")
+        if let itemData { data.add(itemData) }
+        let entries = try await ItemEntry.all(in: boxes.required("iinf"), of: &file)
+        let list = try boxes.required("iloc")
+        let locations = try await ItemLocations(list, data: itemData, of: &file)
+        edits.zero(locations.end..<list.contents.upperBound)
+        var references = ItemReferences()
+        if let list = try boxes.only("iref") { references = try await ItemReferences(list, of: &file) }
+        let properties = try await PropertyList(boxes.required("iprp"), &file, &edits)
+
+        let kept = try KeptItems(
+            kinds: Dictionary(uniqueKeysWithValues: entries.map { ($0.id, $0.kind) }),
+            references: references,
+            uses: properties.uses,
+            alphaProperties: properties.alpha
+        ).find(from: primary)
+        try await properties.strip(keeping: kept, &file, &edits)
+        for entry in entries {
+            entry.stripTexts(&edits)
+            let extents = locations.extents[entry.id] ?? []
+            if kept.contains(entry.id) {
+                guard !extents.isEmpty || entry.kind == "iden" else { throw NoImage() }
+                for extent in extents { try data.keep(extent) }
+            } else {
+                try drop(entry, extents, &edits, &data)
+            }
+        }
+        let metadata = Set(entries.filter { ItemEntry.metadataKinds.contains($0.kind) }.map(\.id))
+        for reference in references.entries {
+            edits.zero(reference.end..<reference.box.contents.upperBound)
+            // Whoever looks for thumbnails or depth finds none.
+            if !kept.contains(reference.from), !metadata.contains(reference.from) { edits.rename(reference.box) }
+        }
+    }
+
+    private static func drop(
+        _ entry: ItemEntry,
+        _ extents: [Range<Int>],
+        _ edits: inout FileEdits,
+        _ data: inout MediaData
+    ) throws(NoImage) {
+        if !ItemEntry.metadataKinds.contains(entry.kind) { entry.hide(&edits) }
+        var header = entry.kind == "Exif" ? emptyExif[...] : []
+        for extent in extents where !extent.isEmpty {
+            try data.drop(extent, writing: header.prefix(extent.count), &edits)
+            header = header.dropFirst(extent.count)
+        }
+    }
+
+    private static func primaryItem(
+        _ box: FileBox,
+        _ file: inout FileBytes,
+        _ edits: inout FileEdits
+    ) async throws -> Int {
+        var fields = try await BoxFields(box, of: &file)
+        let version = try fields.version(atMost: 1)
+        let item = try fields.number(version == 0 ? 2 : 4)
+        edits.zero(fields.offset..<box.contents.upperBound)
+        return item
+    }
+}

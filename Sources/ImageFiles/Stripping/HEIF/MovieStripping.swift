@@ -1,0 +1,50 @@
+/// Overwrites what tells of the maker in the box `moov` of a sequence.
+///
+/// Sources: ISO/IEC 14496-12, sections 8.2 (`moov`, `mvhd`) and 8.8.1 (`mvex`); ISO/IEC 23008-12, section 7.
+enum MovieStripping {
+    /// The most tracks. A sequence has two at most: colour and alpha.
+    static let maxTrackCount = 16
+
+    /// - Throws: `NoImage` for a movie in fragments, one without tracks, or a track that has no pictures.
+    static func strip(
+        _ movie: FileBox,
+        _ file: inout FileBytes,
+        _ edits: inout FileEdits,
+        _ data: inout MediaData
+    ) async throws {
+        let boxes = try await FileBox.all(in: movie.contents, of: &file)
+        guard try boxes.only("mvex") == nil else { throw NoImage() }
+        try await stripHeader(boxes.required("mvhd"), lengths: (100, 112), &file, &edits)
+        let tracks = boxes.filter { $0.kind == "trak" }
+        guard (1...maxTrackCount).contains(tracks.count) else { throw NoImage() }
+        for track in tracks { try await TrackStripping.strip(track, &file, &edits, &data) }
+        for box in boxes where !["mvhd", "trak"].contains(box.kind) { edits.free(box) }
+    }
+
+    /// Overwrites the times of making and of change, and what follows the known fields.
+    ///
+    /// - Parameters:
+    ///   - box: An `mvhd`, `tkhd` or `mdhd`.
+    ///   - lengths: How many bytes the contents of versions 0 and 1 have.
+    ///   - file: The file.
+    ///   - edits: Takes the edits.
+    static func stripHeader(
+        _ box: FileBox,
+        lengths: (Int, Int),
+        _ file: inout FileBytes,
+        _ edits: inout FileEdits
+    ) async throws {
+        var fields = try await BoxFields(box, of: &file)
+        let version = try fields.version(atMost: 1)
+        let times = fields.offset
+        _ = try fields.next(version == 0 ? 8 : 16)
+        edits.zero(times..<fields.offset)
+        let end = box.contents.lowerBound + (version == 0 ? lengths.0 : lengths.1)
+        guard end <= box.contents.upperBound else { throw NoImage() }
+        edits.zero(end..<box.contents.upperBound)
+        if box.kind == "mdhd" {
+            // The language is "und": undetermined.
+            edits.overwrite(at: end - 4, with: [0x55, 0xC4])
+        }
+    }
+}
