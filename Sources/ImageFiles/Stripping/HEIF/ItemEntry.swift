@@ -15,8 +15,6 @@ struct ItemEntry {
     ///
     /// A photo of 100 megapixels in tiles of 512² pixels has 400.
     static let maxCount = 2_048
-    /// Items that hold metadata.
-    static let metadataKinds: Set<String> = ["Exif", "mime", "uri "]
 
     /// Reads all entries of a box `iinf`.
     ///

@@ -47,11 +47,11 @@ enum MetaStripping {
                 try drop(entry, extents, &edits, &data)
             }
         }
-        let metadata = Set(entries.filter { ItemEntry.metadataKinds.contains($0.kind) }.map(\.id))
+        let visible = kept.union(entries.filter { $0.kind == "Exif" }.map(\.id))
         for reference in references.entries {
             edits.zero(reference.end..<reference.box.contents.upperBound)
-            // Whoever looks for thumbnails or depth finds none.
-            if !kept.contains(reference.from), !metadata.contains(reference.from) { edits.rename(reference.box) }
+            // Whoever looks for thumbnails, depth or metadata finds none. libheif refuses Exif of a picture that is hidden.
+            if !visible.isSuperset(of: [reference.from] + reference.to) { edits.rename(reference.box) }
         }
     }
 
@@ -61,8 +61,8 @@ enum MetaStripping {
         _ edits: inout FileEdits,
         _ data: inout MediaData
     ) throws(NoImage) {
-        if !ItemEntry.metadataKinds.contains(entry.kind) { entry.hide(&edits) }
-        var header = entry.kind == "Exif" ? emptyExif[...] : []
+        var header: ArraySlice<UInt8> = []
+        if entry.kind == "Exif" { header = emptyExif[...] } else { entry.hide(&edits) }
         for extent in extents where !extent.isEmpty {
             try data.drop(extent, writing: header.prefix(extent.count), &edits)
             header = header.dropFirst(extent.count)
