@@ -1,0 +1,83 @@
+import Testing
+
+@testable import ImageFiles
+
+@Suite("Limits of a HEIF that is stripped")
+struct HEIFLimitTests {
+    /// A grid of tiles that share their bytes' extents.
+    private static func grid(tileCount: Int, name: String = "") -> BuiltHEIF {
+        BuiltHEIF { heif in
+            heif.items = [.init(1, "grid")] + (2..<(2 + tileCount)).map { id in
+                .init(id, data: "#") { $0.texts = Boxes.text(name) }
+            }
+            // A box of references names at most 65,535.
+            for start in stride(from: 2, to: 2 + tileCount, by: 100) {
+                heif.references.append(.init("dimg", from: 1, to: Array(start..<min(start + 100, 2 + tileCount))))
+            }
+        }
+    }
+
+    @Test("2,048 items", arguments: [(2_047, true), (2_048, false)])
+    func items(tileCount: Int, isStripped: Bool) async throws {
+        for name in ["", "SECRET"] {
+            let stripped = try await HEIFStrip.strip(Self.grid(tileCount: tileCount, name: name).bytes)
+            #expect((stripped != nil) == isStripped)
+            #expect(stripped?.holds("SECRET") != true)
+        }
+    }
+
+    @Test("4,096 extents", arguments: [(4_095, true), (4_096, false)])
+    func extents(count: Int, isStripped: Bool) async throws {
+        for kind in ["hvc1", "mime"] {
+            let heif = BuiltHEIF {
+                $0.items.append(.init(2, kind, data: String(repeating: "#", count: 4_096)) { $0.extentCount = count })
+                $0.references = [.init("dimg", from: 1, to: 2)]
+            }
+            #expect((try await HEIFStrip.strip(heif.bytes) != nil) == isStripped)
+        }
+    }
+
+    @Test("8,192 references, of which an empty box is one", arguments: [(8_192, true), (8_193, false)])
+    func references(count: Int, isStripped: Bool) async throws {
+        let heif = BuiltHEIF {
+            $0.references = [.init("dimg", from: 1, to: Array(repeating: 1, count: count - 1)), .init("dimg", from: 1, to: [])]
+        }
+        #expect((try await HEIFStrip.strip(heif.bytes) != nil) == isStripped)
+    }
+
+    @Test("16,384 uses of properties", arguments: [(64, 63, true), (64, 65, false)])
+    func uses(itemCount: Int, last: Int, isStripped: Bool) async throws {
+        let heif = BuiltHEIF { heif in
+            heif.items = (1...(itemCount + 1)).map { id in
+                .init(id) { $0.properties = Array(repeating: 1, count: id <= itemCount ? 255 : last + 1) }
+            }
+        }
+        // 64 times 255, and 64 or 66.
+        #expect((try await HEIFStrip.strip(heif.bytes) != nil) == isStripped)
+    }
+
+    @Test("256 boxes with data", arguments: [(255, true), (256, false)])
+    func dataBoxes(count: Int, isStripped: Bool) async throws {
+        let heif = BuiltHEIF { $0.tail = Array(repeating: Boxes.box("mdat", [1]), count: count).flatMap { $0 } }
+        #expect((try await HEIFStrip.strip(heif.bytes) != nil) == isStripped)
+    }
+
+    @Test("8,192 pieces", arguments: [(4_095, true), (4_096, false)])
+    func pieces(count: Int, isStripped: Bool) async throws {
+        // Each box gets a new kind between two pieces that stay: its length, and its contents of zeros.
+        let box = Boxes.box("abcd", [0])
+        let heif = BuiltHEIF { $0.tail = Array(repeating: box, count: count).flatMap { $0 } }
+        let image = try await HEIFStrip.read(heif.bytes)
+        #expect((image != nil) == isStripped)
+        if let image { #expect(image.pieces.count == 2 * count + 1) }
+    }
+
+    @Test("A list of more than 64 KiB is refused", arguments: [(65_536 - 6, true), (65_536 - 5, false)])
+    func longList(count: Int, isStripped: Bool) async throws {
+        let heif = BuiltHEIF {
+            $0.missing = ["pitm"]
+            $0.inMeta = Boxes.full("pitm", [0, 1] + Array(repeating: 7, count: count))
+        }
+        #expect((try await HEIFStrip.strip(heif.bytes) != nil) == isStripped)
+    }
+}
