@@ -7,7 +7,9 @@
 /// Sources: ISO/IEC 14496-12, sections 4.2 and 4.3 (boxes, `ftyp`), 8.1.1 (`mdat`), 8.2.1 (`moov`) and 8.11.1 (`meta`);
 /// ISO/IEC 23008-12, sections 6 and 7; the AVIF specification takes them over.
 enum HEIFStripping {
-    /// The most boxes with data (`mdat`). Most files have one.
+    /// The most boxes with data (`mdat`).
+    ///
+    /// Most files have one.
     static let maxDataBoxCount = 256
 
     static func strip(_ file: inout FileBytes, into pieces: inout PieceList) async throws {

@@ -23,14 +23,18 @@ struct MediaData {
         }
     }
 
-    /// Overwrites a range with zeros. No kept range may overlap it.
+    /// Overwrites a range with zeros, which no kept range may overlap.
     mutating func drop(_ range: Range<Int>) throws(NoImage) {
         try check(range)
         dropped.append(range)
     }
 
-    /// Overwrites the start of a range with other bytes, and the rest with zeros. No kept range may overlap it.
-    mutating func drop(_ range: Range<Int>, writing header: ArraySlice<UInt8>, _ edits: inout FileEdits) throws(NoImage) {
+    /// Overwrites the start of a range with other bytes, and the rest with zeros; no kept range may overlap it.
+    mutating func drop(
+        _ range: Range<Int>,
+        writing header: ArraySlice<UInt8>,
+        _ edits: inout FileEdits
+    ) throws(NoImage) {
         try drop(range)
         headers.append(range.lowerBound..<(range.lowerBound + header.count))
         edits.overwrite(at: range.lowerBound, with: Array(header))

@@ -2,7 +2,9 @@
 ///
 /// Sources: ISO/IEC 14496-12, sections 8.2 (`moov`, `mvhd`) and 8.8.1 (`mvex`); ISO/IEC 23008-12, section 7.
 enum MovieStripping {
-    /// The most tracks. A sequence has two at most: colour and alpha.
+    /// The most tracks.
+    ///
+    /// A sequence has two at most: colour and alpha.
     static let maxTrackCount = 16
 
     /// - Throws: `NoImage` for a movie in fragments, one without tracks, or a track that has no pictures.
@@ -21,13 +23,14 @@ enum MovieStripping {
         for box in boxes where !["mvhd", "trak"].contains(box.kind) { edits.free(box) }
     }
 
-    /// Overwrites the times of making and of change, and what follows the known fields.
+    /// Overwrites the times of making and of change.
     ///
     /// - Parameters:
     ///   - box: An `mvhd`, `tkhd` or `mdhd`.
     ///   - lengths: How many bytes the contents of versions 0 and 1 have.
     ///   - file: The file.
     ///   - edits: Takes the edits.
+    /// - Throws: `NoImage` for another length.
     static func stripHeader(
         _ box: FileBox,
         lengths: (Int, Int),
@@ -39,12 +42,11 @@ enum MovieStripping {
         let times = fields.offset
         _ = try fields.next(version == 0 ? 8 : 16)
         edits.zero(times..<fields.offset)
-        let end = box.contents.lowerBound + (version == 0 ? lengths.0 : lengths.1)
-        guard end <= box.contents.upperBound else { throw NoImage() }
-        edits.zero(end..<box.contents.upperBound)
+        // Readers take the size of a track's pictures from the end of its header.
+        guard box.contents.count == (version == 0 ? lengths.0 : lengths.1) else { throw NoImage() }
         if box.kind == "mdhd" {
             // The language is "und": undetermined.
-            edits.overwrite(at: end - 4, with: [0x55, 0xC4])
+            edits.overwrite(at: box.contents.upperBound - 4, with: [0x55, 0xC4])
         }
     }
 }

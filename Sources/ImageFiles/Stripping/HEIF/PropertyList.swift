@@ -2,7 +2,7 @@
 ///
 /// Source: ISO/IEC 14496-12, section 8.11.14 (`iprp`, `ipco`, `ipma`).
 struct PropertyList {
-    /// The properties. Their numbers count from 1.
+    /// The properties, whose numbers count from 1.
     private let boxes: [FileBox]
     /// Which ones each item has.
     let uses: PropertyUses

@@ -80,7 +80,9 @@ enum SampleTable {
         return offsets
     }
 
-    /// How many samples each chunk has. The list says it for the first chunk of each run.
+    /// How many samples each chunk has.
+    ///
+    /// The list says it for the first chunk of each run.
     private static func samplesPerChunk(
         _ box: FileBox,
         chunkCount: Int,

@@ -32,7 +32,8 @@ enum HEIFStrip {
         guard let image = try await read(bytes, windowBytes: windowBytes) else { return nil }
         let stripped = apply(image, to: bytes)
         guard image.byteCount == bytes.count, stripped.count == bytes.count else { throw Moved() }
-        guard let again = try await read(stripped, windowBytes: windowBytes), again.isWhole(ofLength: bytes.count) else {
+        guard let again = try await read(stripped, windowBytes: windowBytes), again.isWhole(ofLength: bytes.count)
+        else {
             throw StrippedAgain()
         }
         return stripped

@@ -14,7 +14,9 @@ struct HEIFItemStrippingTests {
         ]
         heif.items = [
             .init(1, data: "KEPT tile 1") { $0.properties = [2] },
-            .init(2, data: "KEPT tile 2") { $0.properties = [2]; $0.extentCount = 3 },
+            .init(2, data: "KEPT tile 2") {
+                $0.properties = [2]; $0.extentCount = 3
+            },
             .init(3, "grid", data: "KEPT grid") {
                 ($0.properties, $0.method, $0.texts) = ([1, 3, 0x84, 6, 9], 1, Boxes.text("SECRET title"))
             },
@@ -42,8 +44,8 @@ struct HEIFItemStrippingTests {
         heif.gap = Array("SECRET gap".utf8)
         let secret = Array("SECRET".utf8)
         heif.inMeta =
-            Boxes.box("free", secret) + Boxes.full("grpl", secret) + Boxes.box("xml ", secret) + Boxes.box("dinf", secret)
-            + Boxes.box("udta", Boxes.box("name", secret))
+            Boxes.box("free", secret) + Boxes.full("grpl", secret) + Boxes.box("xml ", secret)
+            + Boxes.box("dinf", secret) + Boxes.box("udta", Boxes.box("name", secret))
         heif.behindMeta = Boxes.box("uuid", secret) + Boxes.box("skip", secret) + Boxes.box("mfra", secret)
         heif.tail = Boxes.box("mpvd", secret) + Boxes.box("mdat", secret) + Array("SEFT and other SECRET".utf8)
     }
@@ -105,7 +107,8 @@ struct HEIFItemStrippingTests {
     func exifExtents(count: Int) async throws {
         for extentCount in 1...min(count, 3) {
             let heif = BuiltHEIF {
-                $0.items.append(.init(2, "Exif", data: String(repeating: "#", count: count)) { $0.extentCount = extentCount })
+                let data = String(repeating: "#", count: count)
+                $0.items.append(.init(2, "Exif", data: data) { $0.extentCount = extentCount })
             }
             let bytes = heif.bytes
             let stripped = try #require(try await HEIFStrip.strip(bytes))
@@ -120,7 +123,8 @@ struct HEIFItemStrippingTests {
         let profile = Boxes.number(12, 4) + Array("KEPT ICC".utf8)
         let kept: [(String, [UInt8])] = [
             ("ispe", Boxes.number(0, 4) + Boxes.number(64, 4) + Boxes.number(48, 4)), ("irot", [1]), ("imir", [1]),
-            ("clap", [64, 1, 48, 1, 0, 1, 0, 1].flatMap { Boxes.number($0, 4) }), ("pasp", Array(repeating: 1, count: 8)),
+            ("clap", [64, 1, 48, 1, 0, 1, 0, 1].flatMap { Boxes.number($0, 4) }),
+            ("pasp", Array(repeating: 1, count: 8)),
             ("pixi", [0, 0, 0, 0, 3, 8, 8, 8]), ("colr", Array("nclx\0\u{1}\0\u{2}\0\u{3}\u{7F}".utf8)),
             ("colr", Array("prof".utf8) + profile), ("colr", Array("rICC".utf8) + profile),
             ("mdcv", Array(repeating: 2, count: 24)), ("clli", [1, 2, 3, 4]), ("amve", Array(repeating: 3, count: 8)),

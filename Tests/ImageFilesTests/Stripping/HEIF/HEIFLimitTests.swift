@@ -7,9 +7,11 @@ struct HEIFLimitTests {
     /// A grid of tiles that share their bytes' extents.
     private static func grid(tileCount: Int, name: String = "") -> BuiltHEIF {
         BuiltHEIF { heif in
-            heif.items = [.init(1, "grid")] + (2..<(2 + tileCount)).map { id in
-                .init(id, data: "#") { $0.texts = Boxes.text(name) }
-            }
+            heif.items =
+                [.init(1, "grid")]
+                + (2..<(2 + tileCount)).map { id in
+                    .init(id, data: "#") { $0.texts = Boxes.text(name) }
+                }
             // A box of references names at most 65,535.
             for start in stride(from: 2, to: 2 + tileCount, by: 100) {
                 heif.references.append(.init("dimg", from: 1, to: Array(start..<min(start + 100, 2 + tileCount))))
@@ -40,7 +42,9 @@ struct HEIFLimitTests {
     @Test("8,192 references, of which an empty box is one", arguments: [(8_192, true), (8_193, false)])
     func references(count: Int, isStripped: Bool) async throws {
         let heif = BuiltHEIF {
-            $0.references = [.init("dimg", from: 1, to: Array(repeating: 1, count: count - 1)), .init("dimg", from: 1, to: [])]
+            $0.references = [
+                .init("dimg", from: 1, to: Array(repeating: 1, count: count - 1)), .init("dimg", from: 1, to: []),
+            ]
         }
         #expect((try await HEIFStrip.strip(heif.bytes) != nil) == isStripped)
     }
