@@ -2,7 +2,7 @@
 ///
 /// Edits that change no byte are left out, so that a stripped file is whole.
 struct FileEdits {
-    private struct Edit {
+    private struct Edit: Equatable {
         let range: Range<Int>
         /// The new bytes; nil for zeros.
         let bytes: [UInt8]?
@@ -40,10 +40,14 @@ struct FileEdits {
     ///
     /// What becomes zeros is read until a byte differs. In a stripped file, all of it is read.
     ///
-    /// - Throws: `NoImage` when two edits overlap, or for too many pieces.
+    /// - Throws: `NoImage` when two different edits overlap, or for too many pieces.
     func write(_ file: inout FileBytes, into pieces: inout PieceList) async throws {
         var (written, end) = (0, 0)
+        var last: Edit?
         for edit in edits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) {
+            // Two items may have the same data.
+            if edit == last { continue }
+            last = edit
             guard edit.range.lowerBound >= end, edit.range.upperBound <= file.length else { throw NoImage() }
             end = edit.range.upperBound
             guard try await Self.changes(edit, &file) else { continue }

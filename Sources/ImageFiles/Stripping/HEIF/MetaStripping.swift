@@ -37,12 +37,20 @@ enum MetaStripping {
             alphaProperties: properties.alpha
         ).find(from: primary)
         try await properties.strip(keeping: kept, &file, &edits)
+        var configurations: [Int: CodingConfiguration] = [:]
         for entry in entries {
             entry.stripTexts(&edits)
             let extents = locations.extents[entry.id] ?? []
             if kept.contains(entry.id) {
                 guard !extents.isEmpty || entry.kind == "iden" else { throw NoImage() }
                 for extent in extents { try data.keep(extent) }
+                if let box = properties.configuration(of: entry.id) {
+                    // All tiles of a picture have the same one.
+                    let known = configurations[box.start]
+                    let own = if let known { known } else { try await CodingConfiguration(box, &file, &edits) }
+                    configurations[box.start] = own
+                    try await own.strip(extents, &file, &edits)
+                }
             } else {
                 try drop(entry, extents, &edits, &data)
             }

@@ -29,6 +29,12 @@ struct PropertyList {
         self.alpha = alpha
     }
 
+    /// How an item is coded, if a property says so.
+    func configuration(of item: Int) -> FileBox? {
+        uses.byItem[item, default: []].lazy.map(\.number).filter { boxes.indices.contains($0 - 1) }
+            .map { boxes[$0 - 1] }.first { CodingConfiguration.kinds.contains($0.kind) }
+    }
+
     /// Overwrites the properties that no kept item has, or that say nothing of a picture.
     ///
     /// Each keeps its place, since items refer to properties by number.

@@ -5,18 +5,20 @@ enum SampleEntryStripping {
     /// The most descriptions.
     static let maxCount = 16
 
+    /// - Returns: How the samples are coded, if it says so.
     /// - Throws: `NoImage` for samples that are neither HEVC nor AV1, and for auxiliary ones that are no alpha.
     static func strip(
         _ list: FileBox,
         isAuxiliary: Bool,
         _ file: inout FileBytes,
         _ edits: inout FileEdits
-    ) async throws {
+    ) async throws -> CodingConfiguration? {
         guard list.contents.count >= 8 else { throw NoImage() }
         let range = (list.contents.lowerBound + 8)..<list.contents.upperBound
         let entries = try await FileBox.all(in: range, of: &file)
         let count = try await list.bytes(8, of: &file).bigEndian(at: 4, count: 4)
         guard (1...maxCount).contains(count), entries.count == count else { throw NoImage() }
+        var configurations: Set<CodingConfiguration> = []
         for entry in entries {
             guard ["av01", "hvc1", "hev1"].contains(entry.kind), entry.contents.count >= 78 else { throw NoImage() }
             let start = entry.contents.lowerBound
@@ -31,9 +33,15 @@ enum SampleEntryStripping {
                     continue
                 }
                 if box.kind == "auxi" { isAlpha = true }
+                if CodingConfiguration.kinds.contains(box.kind) {
+                    configurations.insert(try await CodingConfiguration(box, &file, &edits))
+                    continue
+                }
                 edits.zero((box.contents.lowerBound + used)..<box.contents.upperBound)
             }
             guard isAlpha || !isAuxiliary else { throw NoImage() }
         }
+        guard configurations.count <= 1 else { throw NoImage() }
+        return configurations.first
     }
 }

@@ -38,9 +38,13 @@ enum TrackStripping {
         for box in information where !["vmhd", "dinf", "stbl"].contains(box.kind) { edits.free(box) }
 
         let table = try await FileBox.all(in: information.required("stbl").contents, of: &file)
-        try await SampleEntryStripping.strip(table.required("stsd"), isAuxiliary: handler == "auxv", &file, &edits)
-        let samples = try await SampleTable.strip(table, &file, &edits)
-        for range in samples { try data.keep(range) }
+        let isAuxiliary = handler == "auxv"
+        let entries = try table.required("stsd")
+        let configuration = try await SampleEntryStripping.strip(entries, isAuxiliary: isAuxiliary, &file, &edits)
+        for range in try await SampleTable.strip(table, &file, &edits) {
+            try data.keep(range)
+            try await configuration?.strip([range], &file, &edits)
+        }
     }
 
     /// A track of thumbnails, or one that describes others, is refused.

@@ -13,7 +13,7 @@ struct HEIFSequenceStrippingTests {
             let sequence = BuiltSequence {
                 $0.headerVersion = version
                 $0.gap = secret
-                $0.inEntry = Boxes.box("hvcC", Array("KEPT".utf8)) + Boxes.box("abcd", secret)
+                $0.inEntry = Boxes.box("colr", Array("nclxKEPTIT!".utf8) + secret) + Boxes.box("abcd", secret)
                 $0.inEntry += Boxes.box("ccst", Array("KEPTKEPT".utf8) + secret)
                 $0.inTable = Boxes.full("sgpd", secret) + Boxes.full("cslg", Array(repeating: 5, count: 20) + secret)
                 $0.inInformation = Boxes.box("hmhd", secret)
@@ -27,7 +27,7 @@ struct HEIFSequenceStrippingTests {
             let stripped = try #require(try await HEIFStrip.strip(bytes))
             #expect(bytes.holds("SECR") && !stripped.holds("SECR"))
             #expect(!stripped.holds("secret") && !stripped.holds("maker"))
-            for word in ["KEPT oneKEPT two", "KEPT 3", "hvcCKEPT", "ccstKEPTKEPT", "auxl", "edts"] {
+            for word in ["KEPT oneKEPT two", "KEPT 3", "colrnclxKEPTIT!", "ccstKEPTKEPT", "auxl", "edts"] {
                 #expect(stripped.firstRange(of: Array(word.utf8)) == bytes.firstRange(of: Array(word.utf8)), "\(word)")
             }
             let image = try await ImageFileTests.read(bytes)
