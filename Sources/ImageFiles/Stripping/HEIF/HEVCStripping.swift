@@ -9,7 +9,7 @@ enum HEVCStripping {
 
     /// Overwrites the user data of a NAL unit, if it is SEI.
     ///
-    /// - Throws: `NoImage` when a message does not fit, or for SEI of more than ``CodedData/windowBytes``.
+    /// - Throws: `NoImage` for SEI of more than ``CodedData/windowBytes``.
     static func stripUnit(
         _ unit: Range<Int>,
         of data: CodedData,
@@ -21,15 +21,15 @@ enum HEVCStripping {
         let type = try await data.bytes(at: unit.lowerBound, count: 1, &file).first.map { $0 >> 1 & 0x3F }
         guard let type, informationTypes.contains(type) else { return }
         let bytes = Array(try await data.bytes(at: unit.lowerBound, count: unit.count, &file))
-        let stripped = try strip(bytes)
+        let stripped = strip(bytes)
         if stripped != bytes { data.overwrite(at: unit.lowerBound, with: stripped, &edits) }
     }
 
     /// SEI whose user data is 0xFF.
     ///
-    /// Two zeros in front of an emulation prevention byte stay, so that the byte stays one.
-    static func strip(_ unit: [UInt8]) throws(NoImage) -> [UInt8] {
-        var stripped = unit
+    /// All of it becomes that when a message does not fit, since no picture needs it. Two zeros in front of an emulation
+    /// prevention byte stay, so that the byte stays one.
+    static func strip(_ unit: [UInt8]) -> [UInt8] {
         // Where each byte of the messages is, without emulation prevention bytes.
         var (offsets, fixed, zeroCount) = ([Int](), Set<Int>(), 0)
         for offset in 2..<unit.count {
@@ -41,27 +41,37 @@ enum HEVCStripping {
                 offsets.append(offset)
             }
         }
-        var index = 0
-        func number() throws(NoImage) -> Int {
-            var sum = 0
-            while index < offsets.count {
-                let byte = unit[offsets[index]]
-                index += 1
-                sum += Int(byte)
-                if byte != 0xFF { return sum }
-            }
-            throw NoImage()
-        }
-        // The last byte says only that the messages end.
-        while index < offsets.count - 1 {
-            let type = try number()
-            let count = try number()
-            guard index + count <= offsets.count else { throw NoImage() }
-            if userDataTypes.contains(type) {
-                for offset in offsets[index..<(index + count)] where !fixed.contains(offset) { stripped[offset] = 0xFF }
-            }
-            index += count
+        var stripped = unit
+        for index in userData(offsets.map { unit[$0] }) ?? Array(offsets.indices) where !fixed.contains(offsets[index])
+        {
+            stripped[offsets[index]] = 0xFF
         }
         return stripped
+    }
+
+    /// Which bytes of messages are user data; nil when a message does not fit.
+    private static func userData(_ messages: [UInt8]) -> [Int]? {
+        var (userData, index) = ([Int](), 0)
+        // The last byte says only that the messages end.
+        while index < messages.count - 1 {
+            guard let type = number(at: &index, of: messages), let count = number(at: &index, of: messages),
+                index + count <= messages.count
+            else { return nil }
+            if userDataTypes.contains(type) { userData += index..<(index + count) }
+            index += count
+        }
+        return userData
+    }
+
+    /// A type or a length: the sum of bytes, of which the last one is less than 255.
+    private static func number(at index: inout Int, of messages: [UInt8]) -> Int? {
+        var sum = 0
+        while index < messages.count {
+            let byte = messages[index]
+            index += 1
+            sum += Int(byte)
+            if byte != 0xFF { return sum }
+        }
+        return nil
     }
 }
