@@ -72,7 +72,7 @@ struct HEIFRefusalTests {
             Change("with data in lists") { $0.items[1].shift = -100 },
             Change("with data beyond the file") { $0.items[4].shift = 1 },
             Change("with data beyond idat") { $0.items[0].shift = 1 },
-            Change("with data of idat in mdat") { $0.items[0].shift = 32 },
+            Change("with data of idat in mdat") { $0.items[0].shift = 17 },
             Change("with Exif that overlaps a tile at its start") { $0.items[3].shift = -1 },
             Change("with Exif in a tile") { $0.items[3].shift = -9 },
             Change("with a tile that overlaps Exif") { $0.items[2].shift = 1 },
