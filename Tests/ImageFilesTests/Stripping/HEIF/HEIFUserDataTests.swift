@@ -132,6 +132,23 @@ struct HEIFUserDataTests {
         #expect(try await HEIFStrip.strip(Self.file(configuration, data, kind: kind)) == nil)
     }
 
+    @Test("Two items may have the same data")
+    func shared() async throws {
+        let data = [0, 0, 0, 11] + Self.information(5, Self.secret)
+        let heif = BuiltHEIF { heif in
+            heif.properties.append(Self.hvcC())
+            heif.items = [1, 2].map { id in .init(id) { ($0.data, $0.properties) = (data, [1, 0x82]) } }
+            heif.items[1].shift = -data.count
+            heif.references = [.init("dimg", from: 3, to: 1, 2)]
+            heif.items.append(.init(3, "grid"))
+            heif.primary = 3
+        }
+        let stripped = try #require(try await HEIFStrip.strip(heif.bytes))
+        // The second copy is no item's data.
+        #expect(!stripped.holds("SECRET"))
+        #expect(stripped.holds("grid") && stripped.firstRange(of: [5, 6, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x80]) != nil)
+    }
+
     @Test("Two kinds of samples in a track are refused")
     func mixed() async throws {
         let bytes = BuiltSequence {
