@@ -42,7 +42,7 @@ enum HEIFStripping {
             boxes.append(box)
             offset = box.contents.upperBound
         }
-        guard try boxes.only("ftyp") != nil else { throw NoImage() }
+        _ = try boxes.required("ftyp")
         return boxes
     }
 

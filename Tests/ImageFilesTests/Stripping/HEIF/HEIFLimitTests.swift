@@ -28,6 +28,27 @@ struct HEIFLimitTests {
         }
     }
 
+    @Test("2,048 items in each list", arguments: [(2_048, true), (2_049, false)])
+    func lists(count: Int, isStripped: Bool) async throws {
+        let items = (1...count).map { BuiltHEIF.Item($0) { $0.extentCount = 0 } }
+        let one = BuiltHEIF.Item(1, data: "#")
+        for kind in ["iinf", "iloc"] {
+            // One list is long, and the other has one item.
+            let long = BuiltHEIF { $0.items = [one] + items.dropFirst() }
+            var heif = BuiltHEIF { heif in
+                heif.items = [one]
+                heif.missing = [kind]
+                heif.inMeta = Array(
+                    repeating: 0,
+                    count: kind == "iinf" ? long.entryList.count : long.locationList(0).count
+                )
+            }
+            let offset = try #require(heif.bytes.lastIndex(of: 0x23))
+            heif.inMeta = kind == "iinf" ? long.entryList : long.locationList(offset)
+            #expect((try await HEIFStrip.strip(heif.bytes) != nil) == isStripped, "\(kind)")
+        }
+    }
+
     @Test("4,096 extents", arguments: [(4_095, true), (4_096, false)])
     func extents(count: Int, isStripped: Bool) async throws {
         for kind in ["hvc1", "mime"] {

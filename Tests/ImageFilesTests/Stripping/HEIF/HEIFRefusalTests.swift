@@ -127,6 +127,14 @@ struct HEIFRefusalTests {
         #expect(try await HEIFStrip.strip(bytes) == nil)
     }
 
+    @Test("A list of items with another box is refused")
+    func otherEntry() async throws {
+        var bytes = Self.valid.bytes
+        let kind = try #require(bytes.firstRange(of: Array("infe".utf8)))
+        bytes.replaceSubrange(kind, with: Array("free".utf8))
+        #expect(try await HEIFStrip.strip(bytes) == nil)
+    }
+
     @Test("A cycle of pictures ends")
     func cycle() async throws {
         var heif = Self.valid

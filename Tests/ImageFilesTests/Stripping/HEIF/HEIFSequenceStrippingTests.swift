@@ -122,6 +122,14 @@ struct HEIFSequenceStrippingTests {
         #expect(try await HEIFStrip.strip(sequence.bytes) == nil)
     }
 
+    @Test("An offset of more than 56 bits is refused, whatever follows its first byte")
+    func highByte() async throws {
+        var bytes = BuiltSequence { $0.hasLongOffsets = true }.bytes
+        #expect(try await HEIFStrip.strip(bytes) != nil)
+        bytes[try #require(bytes.firstRange(of: Array("co64".utf8))).upperBound + 8] = 1
+        #expect(try await HEIFStrip.strip(bytes) == nil)
+    }
+
     @Test("15,000 samples", arguments: [(15_000, true), (15_001, false)])
     func sampleCount(count: Int, isStripped: Bool) async throws {
         for isUniform in [false, true] {
