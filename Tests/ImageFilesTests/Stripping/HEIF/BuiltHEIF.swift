@@ -83,7 +83,7 @@ struct BuiltHEIF {
                 "infe",
                 version: item.version,
                 flags: item.flags,
-                Boxes.number(item.id, item.version == 3 ? 4 : 2) + Boxes.number(item.protection, 2)
+                Boxes.number(item.id, item.version == 2 ? 2 : 4) + Boxes.number(item.protection, 2)
                     + Array(item.kind.utf8) + item.texts
             )
         }

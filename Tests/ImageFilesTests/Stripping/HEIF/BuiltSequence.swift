@@ -74,7 +74,7 @@ struct BuiltSequence {
     private func track(_ dataOffset: Int) -> [UInt8] {
         let source = Boxes.full("url ", flags: sourceFlags, Self.secret)
         let sourceList = Boxes.full("dref", Boxes.number(1, 4) + source)
-        let sources = Boxes.box("dinf", sourceList + Boxes.box("abcd", Self.secret))
+        let sources = part("dinf", Boxes.box("dinf", sourceList + Boxes.box("abcd", Self.secret)))
         let information =
             Boxes.full("vmhd", flags: 1, Array(repeating: 0, count: 8) + Self.secret) + sources
             + part("stbl", Boxes.box("stbl", table(dataOffset))) + inInformation

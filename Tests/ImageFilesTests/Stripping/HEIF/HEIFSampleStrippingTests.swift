@@ -69,7 +69,16 @@ struct HEIFSampleStrippingTests {
 
     @Test("Whatever a byte is changed to, the file is refused, or stripped for good", arguments: names)
     func damaged(name: String) async throws {
-        let whole = try ImageFileTests.sample(name)
+        try await damage(try ImageFileTests.sample(name))
+    }
+
+    @Test("The same holds for files with all that can be stripped")
+    func damagedRich() async throws {
+        try await damage(HEIFItemStrippingTests.phone.bytes)
+        try await damage(BuiltSequence().bytes)
+    }
+
+    private func damage(_ whole: [UInt8]) async throws {
         for offset in 8..<whole.count {
             for value in [0, 1, 0x7F, 0xFF] as [UInt8] where whole[offset] != value {
                 var bytes = whole

@@ -98,6 +98,13 @@ struct HEIFSequenceStrippingTests {
             },
             { $0.entryKind = "jpeg" }, { $0.entryKind = "encv" }, { $0.entryCount = 2 }, { $0.entryCount = 0 },
             { $0.sourceFlags = 0 },
+            { ($0.missing, $0.inTable) = (["stsd"], Boxes.full("stsd", [0, 0, 0])) },
+            {
+                $0.missing = ["stsd"]
+                $0.inTable = Boxes.full("stsd", [0, 0, 0, 1] + Boxes.box("hvc1", Array(repeating: 0, count: 77)))
+            },
+            { ($0.missing, $0.inInformation) = (["dinf"], Boxes.box("dinf", Boxes.full("dref", [0, 0, 0]))) },
+            { ($0.missing, $0.inInformation) = (["dinf"], Boxes.box("dinf")) },
             { $0.inTrack = Boxes.box("tref", Boxes.box("thmb", [0, 0, 0, 1])) },
             { $0.inTrack = Boxes.box("tref", Boxes.box("cdsc", [0, 0, 0, 1])) },
             { $0.inTrack = Boxes.box("tref", Boxes.box("auxl", Array(repeating: 1, count: 65))) },
