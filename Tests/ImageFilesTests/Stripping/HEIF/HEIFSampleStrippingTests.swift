@@ -74,13 +74,13 @@ struct HEIFSampleStrippingTests {
 
     @Test("The same holds for files with all that can be stripped")
     func damagedRich() async throws {
-        try await damage(HEIFItemStrippingTests.phone.bytes)
-        try await damage(BuiltSequence().bytes)
+        try await damage(HEIFItemStrippingTests.phone.bytes, step: 5)
+        try await damage(BuiltSequence().bytes, step: 5)
     }
 
-    private func damage(_ whole: [UInt8]) async throws {
-        for offset in 8..<whole.count {
-            for value in [0, 1, 0x7F, 0xFF] as [UInt8] where whole[offset] != value {
+    private func damage(_ whole: [UInt8], step: Int = 1) async throws {
+        for offset in stride(from: 8, to: whole.count, by: step) {
+            for value in [0, 0xFF] as [UInt8] where whole[offset] != value {
                 var bytes = whole
                 bytes[offset] = value
                 // It throws when the stripped file is not whole.
