@@ -14,6 +14,7 @@ enum AV1Stripping {
         var offset = 0
         while offset < data.count {
             let unit = offset
+            try edits.countUnit()
             guard let head = try await data.bytes(at: unit, count: 1, &file).first else { throw NoImage() }
             // A head has a second byte for layers, and a length.
             offset += head & 4 == 0 ? 1 : 2
@@ -28,10 +29,10 @@ enum AV1Stripping {
                 var contents = offset
                 let metadata = type == paddingType ? nil : try await number(at: &contents, of: &data, &file)
                 if metadata.map(keptMetadata.contains) != true {
-                    data.overwrite(at: unit, with: [head & 0x87 | paddingType << 3], &edits)
-                    data.zero(offset..<(end - 1), &edits)
+                    try data.overwrite(at: unit, with: [head & 0x87 | paddingType << 3], &edits)
+                    try data.zero(offset..<(end - 1), &edits)
                     // One bit ends the padding.
-                    data.overwrite(at: end - 1, with: [0x80], &edits)
+                    try data.overwrite(at: end - 1, with: [0x80], &edits)
                 }
             }
             offset = end

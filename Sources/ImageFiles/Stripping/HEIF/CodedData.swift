@@ -30,17 +30,17 @@ struct CodedData {
     }
 
     /// Overwrites bytes from an offset on.
-    func overwrite(at offset: Int, with bytes: some Collection<UInt8>, _ edits: inout FileEdits) {
-        var rest = Array(bytes)[...]
+    func overwrite(at offset: Int, with bytes: [UInt8], _ edits: inout FileEdits) throws(NoImage) {
+        var rest = bytes[...]
         for range in ranges(of: offset..<(offset + bytes.count)) {
-            edits.overwrite(at: range.lowerBound, with: Array(rest.prefix(range.count)))
+            try edits.overwrite(at: range.lowerBound, with: Array(rest.prefix(range.count)))
             rest = rest.dropFirst(range.count)
         }
     }
 
     /// Overwrites a range of the bytes with zeros.
-    func zero(_ range: Range<Int>, _ edits: inout FileEdits) {
-        for range in ranges(of: range) { edits.zero(range) }
+    func zero(_ range: Range<Int>, _ edits: inout FileEdits) throws(NoImage) {
+        for range in ranges(of: range) { try edits.zero(range) }
     }
 
     /// Where a range of the bytes is in the file.

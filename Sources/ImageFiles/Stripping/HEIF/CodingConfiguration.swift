@@ -28,7 +28,7 @@ enum CodingConfiguration: Hashable {
                 try await HEVCStripping.stripUnit(0..<length, of: CodedData([unit]), &file, &edits)
             }
         }
-        edits.zero(fields.offset..<box.contents.upperBound)
+        try edits.zero(fields.offset..<box.contents.upperBound)
     }
 
     /// Overwrites user data in coded pictures.
@@ -40,6 +40,7 @@ enum CodingConfiguration: Hashable {
         case .hevc(let lengthBytes):
             var offset = 0
             while offset < data.count {
+                try edits.countUnit()
                 let head = try await data.bytes(at: offset, count: lengthBytes, &file)
                 let start = offset + lengthBytes
                 offset = start + head.bigEndian(at: 0, count: lengthBytes)

@@ -8,32 +8,58 @@ struct FileEdits {
         let bytes: [UInt8]?
     }
 
+    /// The most edits.
+    static let maxCount = 12_288
+    /// The most units of coded pictures that are looked at: NAL units or OBUs.
+    static let maxUnitCount = 65_536
+
     private var edits: [Edit] = []
+    private var newByteCount = 0
+    private var unitCount = 0
 
     /// Overwrites a range with zeros.
-    mutating func zero(_ range: Range<Int>) {
+    ///
+    /// - Throws: `NoImage` for too many edits.
+    mutating func zero(_ range: Range<Int>) throws(NoImage) {
         guard !range.isEmpty else { return }
-        edits.append(Edit(range: range, bytes: nil))
+        try append(Edit(range: range, bytes: nil))
     }
 
     /// Overwrites the bytes at an offset with others.
-    mutating func overwrite(at offset: Int, with bytes: [UInt8]) {
+    ///
+    /// - Throws: `NoImage` for too many edits, or too many new bytes.
+    mutating func overwrite(at offset: Int, with bytes: [UInt8]) throws(NoImage) {
         guard !bytes.isEmpty else { return }
-        edits.append(Edit(range: offset..<(offset + bytes.count), bytes: bytes))
+        newByteCount += bytes.count
+        guard newByteCount <= StrippedImage.maxNewBytes else { throw NoImage() }
+        try append(Edit(range: offset..<(offset + bytes.count), bytes: bytes))
+    }
+
+    /// Counts a unit of a coded picture.
+    ///
+    /// - Throws: `NoImage` for more than ``maxUnitCount``.
+    mutating func countUnit() throws(NoImage) {
+        unitCount += 1
+        guard unitCount <= Self.maxUnitCount else { throw NoImage() }
+    }
+
+    private mutating func append(_ edit: Edit) throws(NoImage) {
+        guard edits.count < Self.maxCount else { throw NoImage() }
+        edits.append(edit)
     }
 
     /// Makes a box free space of zeros.
     ///
     /// Source: ISO/IEC 14496-12, section 8.1.2 (`free`, `skip`).
-    mutating func free(_ box: FileBox) {
-        rename(box)
-        zero(box.contents)
+    mutating func free(_ box: FileBox) throws(NoImage) {
+        try rename(box)
+        try zero(box.contents)
     }
 
     /// Makes a box's kind `free`, and leaves its contents.
-    mutating func rename(_ box: FileBox) {
+    mutating func rename(_ box: FileBox) throws(NoImage) {
         guard !["free", "skip"].contains(box.kind) else { return }
-        overwrite(at: box.start + 4, with: Array("free".utf8))
+        try overwrite(at: box.start + 4, with: Array("free".utf8))
     }
 
     /// Writes the edited file.

@@ -18,7 +18,7 @@ enum HEIFStripping {
         guard boxes.first?.kind == "ftyp", try boxes.only("moof") == nil else { throw NoImage() }
         let (meta, movie) = (try boxes.only("meta"), try boxes.only("moov"))
         guard meta != nil || movie != nil else { throw NoImage() }
-        for box in boxes where !["ftyp", "meta", "moov", "mdat"].contains(box.kind) { edits.free(box) }
+        for box in boxes where !["ftyp", "meta", "moov", "mdat"].contains(box.kind) { try edits.free(box) }
         let dataBoxes = boxes.filter { $0.kind == "mdat" }
         guard dataBoxes.count <= maxDataBoxCount else { throw NoImage() }
         var data = MediaData(dataBoxes.map(\.contents))
@@ -63,10 +63,10 @@ enum HEIFStripping {
 
     private static func freeTail(_ tail: Range<Int>, _ edits: inout FileEdits) throws(NoImage) {
         // Bytes without room for the head of a box are zeros.
-        guard tail.count >= 8 else { return edits.zero(tail) }
+        guard tail.count >= 8 else { return try edits.zero(tail) }
         guard let length = UInt32(exactly: tail.count) else { throw NoImage() }
         let head = withUnsafeBytes(of: length.bigEndian, Array.init) + Array("free".utf8)
-        edits.overwrite(at: tail.lowerBound, with: head)
-        edits.zero((tail.lowerBound + head.count)..<tail.upperBound)
+        try edits.overwrite(at: tail.lowerBound, with: head)
+        try edits.zero((tail.lowerBound + head.count)..<tail.upperBound)
     }
 }

@@ -22,7 +22,7 @@ enum HEVCStripping {
         guard let type, informationTypes.contains(type) else { return }
         let bytes = Array(try await data.bytes(at: unit.lowerBound, count: unit.count, &file))
         let stripped = strip(bytes)
-        if stripped != bytes { data.overwrite(at: unit.lowerBound, with: stripped, &edits) }
+        if stripped != bytes { try data.overwrite(at: unit.lowerBound, with: stripped, &edits) }
     }
 
     /// SEI whose user data is 0xFF.

@@ -9,9 +9,9 @@ enum HandlerStripping {
         // QuickTime has kinds and makers of components in the fields that are reserved.
         let reserved = fields.offset
         _ = try fields.number(4)
-        edits.zero(reserved..<fields.offset)
+        try edits.zero(reserved..<fields.offset)
         let kind = try fields.kind()
-        edits.zero(fields.offset..<box.contents.upperBound)
+        try edits.zero(fields.offset..<box.contents.upperBound)
         return kind
     }
 }

@@ -51,11 +51,11 @@ struct ItemEntry {
     }
 
     /// Overwrites the texts with zeros, which are empty texts.
-    func stripTexts(_ edits: inout FileEdits) { edits.zero(texts) }
+    func stripTexts(_ edits: inout FileEdits) throws(NoImage) { try edits.zero(texts) }
 
     /// Makes the item one that no reader shows: hidden, and of no kind that is known.
-    func hide(_ edits: inout FileEdits) {
-        edits.overwrite(at: flagsOffset, with: [flags | 1])
-        edits.overwrite(at: kindOffset, with: Array("free".utf8))
+    func hide(_ edits: inout FileEdits) throws(NoImage) {
+        try edits.overwrite(at: flagsOffset, with: [flags | 1])
+        try edits.overwrite(at: kindOffset, with: Array("free".utf8))
     }
 }

@@ -37,7 +37,7 @@ struct MediaData {
     ) throws(NoImage) {
         try drop(range)
         headers.append(range.lowerBound..<(range.lowerBound + header.count))
-        edits.overwrite(at: range.lowerBound, with: Array(header))
+        try edits.overwrite(at: range.lowerBound, with: Array(header))
     }
 
     /// Overwrites all that is not kept with zeros.
@@ -51,11 +51,11 @@ struct MediaData {
         for contents in contents.sorted(by: { $0.lowerBound < $1.lowerBound }) {
             var offset = contents.lowerBound
             while index < written.count, written[index].lowerBound < contents.upperBound {
-                edits.zero(offset..<written[index].lowerBound)
+                try edits.zero(offset..<written[index].lowerBound)
                 offset = written[index].upperBound
                 index += 1
             }
-            edits.zero(offset..<contents.upperBound)
+            try edits.zero(offset..<contents.upperBound)
         }
     }
 

@@ -16,7 +16,7 @@ enum MetaStripping {
         _ data: inout MediaData
     ) async throws {
         let boxes = try await FileBox.all(in: meta.contentsAfterVersion, of: &file)
-        for box in boxes where !knownKinds.contains(box.kind) { edits.free(box) }
+        for box in boxes where !knownKinds.contains(box.kind) { try edits.free(box) }
         guard try await HandlerStripping.strip(boxes.required("hdlr"), &file, &edits) == "pict" else { throw NoImage() }
         let primary = try await primaryItem(boxes.required("pitm"), &file, &edits)
 
@@ -25,7 +25,7 @@ enum MetaStripping {
         let entries = try await ItemEntry.all(in: boxes.required("iinf"), of: &file)
         let list = try boxes.required("iloc")
         let locations = try await ItemLocations(list, data: itemData, of: &file)
-        edits.zero(locations.end..<list.contents.upperBound)
+        try edits.zero(locations.end..<list.contents.upperBound)
         var references = ItemReferences()
         if let list = try boxes.only("iref") { references = try await ItemReferences(list, of: &file) }
         let properties = try await PropertyList(boxes.required("iprp"), &file, &edits)
@@ -39,7 +39,7 @@ enum MetaStripping {
         try await properties.strip(keeping: kept, &file, &edits)
         var configurations: [Int: CodingConfiguration] = [:]
         for entry in entries {
-            entry.stripTexts(&edits)
+            try entry.stripTexts(&edits)
             let extents = locations.extents[entry.id] ?? []
             if kept.contains(entry.id) {
                 guard !extents.isEmpty || entry.kind == "iden" else { throw NoImage() }
@@ -57,9 +57,9 @@ enum MetaStripping {
         }
         let visible = kept.union(entries.filter { $0.kind == "Exif" }.map(\.id))
         for reference in references.entries {
-            edits.zero(reference.end..<reference.box.contents.upperBound)
+            try edits.zero(reference.end..<reference.box.contents.upperBound)
             // Whoever looks for thumbnails, depth or metadata finds none. libheif refuses Exif of a picture that is hidden.
-            if !visible.isSuperset(of: [reference.from] + reference.to) { edits.rename(reference.box) }
+            if !visible.isSuperset(of: [reference.from] + reference.to) { try edits.rename(reference.box) }
         }
     }
 
@@ -70,7 +70,7 @@ enum MetaStripping {
         _ data: inout MediaData
     ) throws(NoImage) {
         var header: ArraySlice<UInt8> = []
-        if entry.kind == "Exif" { header = emptyExif[...] } else { entry.hide(&edits) }
+        if entry.kind == "Exif" { header = emptyExif[...] } else { try entry.hide(&edits) }
         for extent in extents where !extent.isEmpty {
             try data.drop(extent, writing: header.prefix(extent.count), &edits)
             header = header.dropFirst(extent.count)
@@ -85,7 +85,7 @@ enum MetaStripping {
         var fields = try await BoxFields(box, of: &file)
         let version = try fields.version(atMost: 1)
         let item = try fields.number(version == 0 ? 2 : 4)
-        edits.zero(fields.offset..<box.contents.upperBound)
+        try edits.zero(fields.offset..<box.contents.upperBound)
         return item
     }
 }

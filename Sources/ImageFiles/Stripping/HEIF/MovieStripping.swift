@@ -20,7 +20,7 @@ enum MovieStripping {
         let tracks = boxes.filter { $0.kind == "trak" }
         guard (1...maxTrackCount).contains(tracks.count) else { throw NoImage() }
         for track in tracks { try await TrackStripping.strip(track, &file, &edits, &data) }
-        for box in boxes where !["mvhd", "trak"].contains(box.kind) { edits.free(box) }
+        for box in boxes where !["mvhd", "trak"].contains(box.kind) { try edits.free(box) }
     }
 
     /// Overwrites the times of making and of change.
@@ -41,12 +41,12 @@ enum MovieStripping {
         let version = try fields.version(atMost: 1)
         let times = fields.offset
         _ = try fields.next(version == 0 ? 8 : 16)
-        edits.zero(times..<fields.offset)
+        try edits.zero(times..<fields.offset)
         // Readers take the size of a track's pictures from the end of its header.
         guard box.contents.count == (version == 0 ? lengths.0 : lengths.1) else { throw NoImage() }
         if box.kind == "mdhd" {
             // The language is "und": undetermined.
-            edits.overwrite(at: box.contents.upperBound - 4, with: [0x55, 0xC4])
+            try edits.overwrite(at: box.contents.upperBound - 4, with: [0x55, 0xC4])
         }
     }
 }

@@ -15,11 +15,11 @@ struct PropertyList {
         var uses = PropertyUses()
         for list in lists where list.kind != "ipco" {
             guard list.kind == "ipma" else {
-                edits.free(list)
+                try edits.free(list)
                 continue
             }
             let end = try await uses.read(list, of: &file)
-            edits.zero(end..<list.contents.upperBound)
+            try edits.zero(end..<list.contents.upperBound)
         }
         self.uses = uses
         var alpha: Set<Int> = []
@@ -49,10 +49,10 @@ struct PropertyList {
         for (index, box) in boxes.enumerated() {
             let number = index + 1
             if used.contains(number), let count = try await PictureProperty.usedCount(of: box, &file) {
-                edits.zero((box.contents.lowerBound + count)..<box.contents.upperBound)
+                try edits.zero((box.contents.lowerBound + count)..<box.contents.upperBound)
             } else {
                 guard !essential.contains(number) else { throw NoImage() }
-                edits.free(box)
+                try edits.free(box)
             }
         }
     }

@@ -24,12 +24,12 @@ enum SampleEntryStripping {
             let start = entry.contents.lowerBound
             // QuickTime's version, maker and quality; reserved bytes; the name of the compressor.
             for field in [0..<6, 8..<24, 36..<40, 42..<74] {
-                edits.zero((start + field.lowerBound)..<(start + field.upperBound))
+                try edits.zero((start + field.lowerBound)..<(start + field.upperBound))
             }
             var isAlpha = false
             for box in try await FileBox.all(in: (start + 78)..<entry.contents.upperBound, of: &file) {
                 guard let used = try await PictureProperty.usedCount(of: box, &file) else {
-                    edits.free(box)
+                    try edits.free(box)
                     continue
                 }
                 if box.kind == "auxi" { isAlpha = true }
@@ -37,7 +37,7 @@ enum SampleEntryStripping {
                     configurations.insert(try await CodingConfiguration(box, &file, &edits))
                     continue
                 }
-                edits.zero((box.contents.lowerBound + used)..<box.contents.upperBound)
+                try edits.zero((box.contents.lowerBound + used)..<box.contents.upperBound)
             }
             guard isAlpha || !isAuxiliary else { throw NoImage() }
         }

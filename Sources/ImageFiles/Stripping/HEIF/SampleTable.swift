@@ -30,12 +30,12 @@ enum SampleTable {
                 var fields = try await BoxFields(box, of: &file)
                 _ = try fields.version(atMost: 1)
                 _ = try fields.next(try fields.number(4) * bytes)
-                edits.zero(fields.offset..<box.contents.upperBound)
+                try edits.zero(fields.offset..<box.contents.upperBound)
             } else if box.kind == "cslg" {
                 let length = try await box.bytes(4, of: &file).first == 0 ? 24 : 44
-                edits.zero((box.contents.lowerBound + min(length, box.contents.count))..<box.contents.upperBound)
+                try edits.zero((box.contents.lowerBound + min(length, box.contents.count))..<box.contents.upperBound)
             } else if !otherKinds.contains(box.kind) {
-                edits.free(box)
+                try edits.free(box)
             }
         }
         let sizes = try await sampleSizes(boxes.required("stsz"), &file, &edits)
@@ -66,7 +66,7 @@ enum SampleTable {
         if size == 0 {
             for index in 0..<count { sizes[index] = try fields.number(4) }
         }
-        edits.zero(fields.offset..<box.contents.upperBound)
+        try edits.zero(fields.offset..<box.contents.upperBound)
         return sizes
     }
 

@@ -15,7 +15,7 @@ enum TrackStripping {
         if let references = try boxes.only("tref") { try await checkReferences(references, &file) }
         if let list = try boxes.only("edts") { try await stripEdits(list, &file, &edits) }
         try await stripMedia(boxes.required("mdia"), &file, &edits, &data)
-        for box in boxes where !["tkhd", "tref", "edts", "mdia"].contains(box.kind) { edits.free(box) }
+        for box in boxes where !["tkhd", "tref", "edts", "mdia"].contains(box.kind) { try edits.free(box) }
     }
 
     private static func stripMedia(
@@ -28,14 +28,14 @@ enum TrackStripping {
         try await MovieStripping.stripHeader(boxes.required("mdhd"), lengths: (24, 36), &file, &edits)
         let handler = try await HandlerStripping.strip(boxes.required("hdlr"), &file, &edits)
         guard ["pict", "auxv"].contains(handler) else { throw NoImage() }
-        for box in boxes where !["mdhd", "hdlr", "minf"].contains(box.kind) { edits.free(box) }
+        for box in boxes where !["mdhd", "hdlr", "minf"].contains(box.kind) { try edits.free(box) }
 
         let information = try await FileBox.all(in: boxes.required("minf").contents, of: &file)
         if let header = try information.only("vmhd") {
-            edits.zero((header.contents.lowerBound + min(12, header.contents.count))..<header.contents.upperBound)
+            try edits.zero((header.contents.lowerBound + min(12, header.contents.count))..<header.contents.upperBound)
         }
         if let sources = try information.only("dinf") { try await stripSources(sources, &file, &edits) }
-        for box in information where !["vmhd", "dinf", "stbl"].contains(box.kind) { edits.free(box) }
+        for box in information where !["vmhd", "dinf", "stbl"].contains(box.kind) { try edits.free(box) }
 
         let table = try await FileBox.all(in: information.required("stbl").contents, of: &file)
         let isAuxiliary = handler == "auxv"
@@ -63,13 +63,13 @@ enum TrackStripping {
         _ = try boxes.only("elst")
         for box in boxes {
             guard box.kind == "elst" else {
-                edits.free(box)
+                try edits.free(box)
                 continue
             }
             var fields = try await BoxFields(box, of: &file)
             let entryBytes = try fields.version(atMost: 1) == 0 ? 12 : 20
             _ = try fields.next(try fields.number(4) * entryBytes)
-            edits.zero(fields.offset..<box.contents.upperBound)
+            try edits.zero(fields.offset..<box.contents.upperBound)
         }
     }
 
@@ -80,14 +80,14 @@ enum TrackStripping {
         _ edits: inout FileEdits
     ) async throws {
         let boxes = try await FileBox.all(in: container.contents, of: &file)
-        for box in boxes where box.kind != "dref" { edits.free(box) }
+        for box in boxes where box.kind != "dref" { try edits.free(box) }
         let list = try boxes.required("dref")
         guard list.contents.count >= 8 else { throw NoImage() }
         let range = (list.contents.lowerBound + 8)..<list.contents.upperBound
         for source in try await FileBox.all(in: range, of: &file) {
             var fields = try await BoxFields(source, of: &file)
             guard source.kind == "url ", try fields.number(4) == 1 else { throw NoImage() }
-            edits.zero(fields.offset..<source.contents.upperBound)
+            try edits.zero(fields.offset..<source.contents.upperBound)
         }
     }
 }

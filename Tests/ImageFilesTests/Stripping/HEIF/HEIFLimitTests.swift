@@ -81,6 +81,41 @@ struct HEIFLimitTests {
         #expect((try await HEIFStrip.strip(heif.bytes) != nil) == isStripped)
     }
 
+    /// A picture in HEVC or AV1, with its configuration.
+    private static func coded(_ kind: String, _ data: [UInt8]) -> [UInt8] {
+        BuiltHEIF { heif in
+            heif.items = [.init(1, kind) { ($0.data, $0.properties) = (data, [1, 2]) }]
+            let configuration = kind == "hvc1" ? HEIFUserDataTests.hvcC() : Boxes.box("av1C", [0x81, 0, 0, 0])
+            heif.properties.append(configuration)
+        }.bytes
+    }
+
+    @Test("65,536 units of coded pictures", arguments: [(65_536, true), (65_537, false)])
+    func units(count: Int, isStripped: Bool) async throws {
+        let nals = Self.coded("hvc1", Array(repeating: 0, count: count * 4))
+        #expect((try await HEIFStrip.strip(nals) != nil) == isStripped)
+        let obus = Self.coded("av01", Array(repeating: [0x0A, 0], count: count).flatMap { $0 })
+        #expect((try await HEIFStrip.strip(obus) != nil) == isStripped)
+    }
+
+    @Test("256 KiB of new bytes", arguments: [(32, true), (33, false)])
+    func newBytes(count: Int, isStripped: Bool) async throws {
+        // Each SEI has 8,041 bytes.
+        let information: [UInt8] = [0x4E, 1, 5] + Array(repeating: 0xFF, count: 31) + [100]
+        let unit = information + Array(repeating: 8, count: 31 * 255 + 100) + [0x80]
+        let data = Array(repeating: Boxes.number(unit.count, 4) + unit, count: count).flatMap { $0 }
+        #expect((try await HEIFStrip.strip(Self.coded("hvc1", data)) != nil) == isStripped)
+    }
+
+    @Test("12,288 edits", arguments: [(15, true), (16, false)])
+    func edits(boxCount: Int, isStripped: Bool) async throws {
+        // Padding is overwritten by three edits, and a free box by one; none changes a byte. The lists take three.
+        let padding: [UInt8] = [0x7A, 2, 0, 0x80]
+        let bytes = Self.coded("av01", Array(repeating: padding, count: 4_090).flatMap { $0 })
+        let boxes = Array(repeating: Boxes.box("free", [0]), count: boxCount).flatMap { $0 }
+        #expect((try await HEIFStrip.strip(bytes + boxes) != nil) == isStripped)
+    }
+
     @Test("256 boxes with data", arguments: [(255, true), (256, false)])
     func dataBoxes(count: Int, isStripped: Bool) async throws {
         let heif = BuiltHEIF { $0.tail = Array(repeating: Boxes.box("mdat", [1]), count: count).flatMap { $0 } }

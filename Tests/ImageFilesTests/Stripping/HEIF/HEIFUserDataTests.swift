@@ -12,7 +12,7 @@ struct HEIFUserDataTests {
         [isBehind ? 0x50 : 0x4E, 1, type, UInt8(payload.count)] + payload + [0x80]
     }
 
-    private static func hvcC(lengthBytes: Int = 4, units: [[UInt8]] = []) -> [UInt8] {
+    static func hvcC(lengthBytes: Int = 4, units: [[UInt8]] = []) -> [UInt8] {
         let array = [0xA7] + Boxes.number(units.count, 2) + units.flatMap { Boxes.number($0.count, 2) + $0 }
         return Boxes.box("hvcC", Array(repeating: 1, count: 21) + [0xFC | UInt8(lengthBytes - 1), 1] + array)
     }
