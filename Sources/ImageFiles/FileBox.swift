@@ -3,6 +3,8 @@
 /// Source: ISO/IEC 14496-12, section 4.2.
 struct FileBox {
     let kind: String
+    /// Where its head begins.
+    let start: Int
     let contents: Range<Int>
 
     /// Reads the head of a box.
@@ -28,7 +30,7 @@ struct FileBox {
         default: break
         }
         guard length >= headBytes else { throw NoImage() }
-        return FileBox(kind: kind, contents: (offset + headBytes)..<(offset + length))
+        return FileBox(kind: kind, start: offset, contents: (offset + headBytes)..<(offset + length))
     }
 
     /// Finds the boxes that lie in a range, one after another.
