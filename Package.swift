@@ -681,7 +681,7 @@ let package = Package(
         .testTarget(
             name: "SelfieConfigurationTests",
             dependencies: [
-                "Postgres", "S3", "SelfieConfiguration", "SelfieAccounts",
+                "Postgres", "S3", "SelfieConfiguration", "SelfieAccounts", "SelfiePhotos",
                 "ServerProcesses", "TestSupport",
             ],
             swiftSettings: settings

@@ -33,6 +33,7 @@ package struct NewPhoto: Sendable {
     ///   - userID: The owner's id.
     ///   - isListed: Whether it is in its owner's list. An unlisted photo is deleted when nothing refers to it.
     ///   - key: The client's key for this upload.
+    ///   - metadata: Whether metadata is removed.
     /// - Throws: `InvalidInput`, `PhotoError.unknownFormat`, or what reading the bytes throws.
     package init(
         title: String,
@@ -40,20 +41,23 @@ package struct NewPhoto: Sendable {
         object: SpooledObject,
         userID: Int,
         isListed: Bool = true,
-        key: UploadKey? = nil
+        key: UploadKey? = nil,
+        metadata: PhotoMetadata = .strip
     ) async throws {
         let name = fileName.unicodeScalars.split { $0 == "/" || $0 == "\\" }.last.map { String($0).onOneLine() } ?? ""
         let validationErrors =
             ValidationError.all(of: title, .title, mayHaveLines: true) + ValidationError.all(of: name, .fileName)
         guard validationErrors.isEmpty else { throw InvalidInput(validationErrors: validationErrors) }
         guard object.length > 0 else { throw InvalidInput(validationErrors: [ValidationError(.image, .blank)]) }
-        guard let image = try await object.image() else { throw PhotoError.unknownFormat }
+        guard let image = try await object.image(),
+            let stored = metadata == .keep ? object : try await object.withoutMetadata()
+        else { throw PhotoError.unknownFormat }
         self.name = name
         self.title = title
         randomID = RandomIdentifier.makeSecret()
         self.userID = userID
         self.image = image
-        self.object = object
+        self.object = stored
         self.isListed = isListed
         self.key = key
         digest = key == nil ? nil : try await Self.digest(of: object, title: title, isListed: isListed)

@@ -17,6 +17,28 @@ extension SpooledObject {
         }
     }
 
+    /// The upload without what tells of its maker.
+    ///
+    /// - Returns: What is to be stored; nil when the photo breaks its format.
+    /// - Throws: What reading the bytes throws.
+    func withoutMetadata() async throws -> SpooledObject? {
+        try await offEventLoop {
+            let stripped = try await StrippedImage.read(length: length) { range in
+                try await Array(bytes(in: range).readableBytesView)
+            }
+            guard let stripped else { return nil }
+            return rewritten(
+                as: stripped.pieces.map { piece in
+                    switch piece {
+                    case .file(let range): .received(range)
+                    case .bytes(let bytes): .bytes(bytes)
+                    case .zeros(let count): .zeros(count)
+                    }
+                }
+            )
+        }
+    }
+
     /// The format by the leading bytes.
     ///
     /// - Returns: The format; nil when it is not known.

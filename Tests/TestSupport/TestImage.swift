@@ -16,14 +16,20 @@ package enum TestImage {
         0x00, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82,
     ])
 
-    /// A photo of any size: a PNG's head, which has 45 bytes, then bytes that differ by `seed`.
+    /// A photo of any size: a PNG with bytes in its chunk `IDAT` that differ by `seed`, and are no pixels.
+    ///
+    /// A photo of less than 57 bytes has no such chunk. It ends with other bytes.
     package static func png(bytes count: Int, seed: UInt8 = 0) -> Data {
         // Whole blocks, since a closure for each of millions of bytes takes seconds in a debug build.
         let block = Data((0..<256).map { UInt8(truncatingIfNeeded: $0 * 31) ^ seed })
-        var image = pngHead
+        let (head, end) = (pngHead.dropLast(12), pngHead.suffix(12))
+        let byteCount = count - pngHead.count - 12
+        guard byteCount >= 0 else { return (pngHead + block).prefix(count) }
+        var image = head + withUnsafeBytes(of: UInt32(byteCount).bigEndian) { Data($0) } + Data("IDAT".utf8)
         image.reserveCapacity(count + block.count)
-        while image.count < count { image += block }
-        return image.prefix(count)
+        while image.count < count - 16 { image += block }
+        // Nobody checks its sum.
+        return image.prefix(count - 16) + Data(count: 4) + end
     }
 
     /// Real photos of a few hundred bytes, of all formats, by their files' names.

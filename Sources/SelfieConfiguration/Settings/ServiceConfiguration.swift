@@ -18,6 +18,8 @@ package struct ServiceConfiguration: Sendable {
     package let objectStorage: ObjectStorage
     /// From `PHOTO_DELIVERY`.
     package let photoDelivery: PhotoDelivery
+    /// From `PHOTO_METADATA`.
+    package let photoMetadata: PhotoMetadata
     /// From `PUBLIC_URL`, without a slash at its end.
     package let publicURL: String?
     /// From `PORT`; 0 for any free port.
@@ -100,6 +102,9 @@ package struct ServiceConfiguration: Sendable {
         }
         let objectStorage = settings.objectStorage()
         photoDelivery = settings.photoDelivery()
+        photoMetadata = settings.optional("PHOTO_METADATA", "strip or keep", default: .strip) {
+            PhotoMetadata(rawValue: $0)
+        }
         publicURL = settings.optional("PUBLIC_URL", "an http:// or https:// URL", parse: SettingsReader.origin)
         port = settings.port()
         maxUploadBytes = settings.maxUploadBytes()

@@ -125,7 +125,8 @@ struct PhotoEndpoints: EndpointGroup {
             object: object,
             userID: session.userID,
             isListed: isListed,
-            key: key
+            key: key,
+            metadata: parts.settings.photoMetadata
         )
         let stored = try await parts.useCases.photos.uploadPhoto(new, sessionID: session.id, logger: context.logger)
         let origin = parts.origin.origin(of: request.head)

@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Postgres
 import S3
+import SelfiePhotos
 import ServerProcesses
 import Testing
 
@@ -168,6 +169,8 @@ struct ServiceConfigurationTests {
 
     @Test("Photos are delivered by the bucket, unless it is said otherwise or there is none")
     func delivery() throws {
+        #expect(try read().photoMetadata == .strip)
+        #expect(try read(["PHOTO_METADATA": "keep"]).photoMetadata == .keep)
         #expect(try read().photoDelivery == .redirect)
         #expect(try read(["PHOTO_DELIVERY": "redirect"]).photoDelivery == .redirect)
         #expect(try read(["PHOTO_DELIVERY": "proxy"]).photoDelivery == .proxy)
@@ -211,6 +214,7 @@ struct ServiceConfigurationTests {
         "API_AUTH_NAME": ["name:secret"],
         "SECRET_KEY_BASE": ["short-secret"],
         "PHOTO_DELIVERY": ["secret", "Proxy", "redirect,proxy"],
+        "PHOTO_METADATA": ["secret", "Keep", "strip,keep"],
         "PORT": ["-1", "65536", "http-secret", "3000.5", " 3000"],
         "PUBLIC_URL": [
             "secret", "ftp://secret", "https://", "https://user:secret@host", "https://host/?a=secret", "//host",
