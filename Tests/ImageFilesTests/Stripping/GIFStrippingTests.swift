@@ -126,6 +126,14 @@ struct GIFStrippingTests {
         #expect(try await !Strip.accepts(Self.start + rest))
     }
 
+    @Test("A photo of 100,000 pictures is stripped")
+    func manyPictures() async throws {
+        let pictures = Array(Array(repeating: Self.control + Self.plainPicture, count: 100_000).joined())
+        let photo = Self.start + pictures + Self.end
+        let image = try await Strip.read(photo + Strip.secret)
+        #expect(image?.pieces == [.file(0..<photo.count)])
+    }
+
     @Test("A picture of 100,000 blocks takes few steps, wherever they lie in windows of 64 KiB")
     func manyBlocks() async throws {
         let head = Self.start + Self.plainPicture.prefix(11)
