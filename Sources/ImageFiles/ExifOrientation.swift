@@ -4,6 +4,8 @@
 enum ExifOrientation {
     /// What a JPEG's segment begins with, and other formats' chunks of some programs, too.
     private static let prefix = "Exif\0\0"
+    /// What follows the order of bytes.
+    private static let magic = 42
     /// The tag's number.
     private static let orientation = 274
     /// The type of a number of 16 bits.
@@ -47,7 +49,9 @@ enum ExifOrientation {
             guard offset + count <= tiff.count else { return nil }
             return isBigEndian ? tiff.bigEndian(at: offset, count: count) : tiff.littleEndian(at: offset, count: count)
         }
-        guard let directory = number(at: 4, count: 4), let entryCount = number(at: directory, count: 2) else {
+        guard number(at: 2, count: 2) == magic, let directory = number(at: 4, count: 4),
+            let entryCount = number(at: directory, count: 2)
+        else {
             return upright
         }
         for index in 0..<entryCount {
@@ -55,7 +59,8 @@ enum ExifOrientation {
             guard let tag = number(at: entry, count: 2), let value = number(at: entry + 8, count: 2) else {
                 return upright
             }
-            if tag == orientation, number(at: entry + 2, count: 2) == short {
+            // Decoders pass over an entry of several values.
+            if tag == orientation, number(at: entry + 2, count: 2) == short, number(at: entry + 4, count: 4) == 1 {
                 return (1...8).contains(value) ? value : upright
             }
         }

@@ -38,6 +38,8 @@ struct FileBytes {
             throw NoImage()
         }
         if offset < windowStart || offset + count > windowStart + window.count {
+            // Bytes in memory are read without a wait. Others have their turns on the thread in between.
+            await Task.yield()
             window = try await read(offset..<min(offset + max(windowBytes, count), length))
             windowStart = offset
             // Fewer bytes than the file's length mean that it was replaced.
@@ -52,8 +54,6 @@ struct FileBytes {
     /// - Throws: `NoImage` when the file ends before, or when too many pieces are asked for.
     mutating func bytes(from offset: Int) async throws -> ArraySlice<UInt8> {
         if offset < windowStart || offset >= windowStart + window.count {
-            // Bytes in memory are read without a wait. Others have their turns on the thread in between.
-            await Task.yield()
             return try await bytes(at: offset, count: min(Self.maxPieceBytes, max(length - offset, 1)))
         }
         return try await bytes(at: offset, count: min(Self.maxPieceBytes, windowStart + window.count - offset))
@@ -84,7 +84,6 @@ struct FileBytes {
             if piece.has(ending) { return }
             // The ending may lie across two pieces.
             start = range.upperBound - (ending.count - 1)
-            // Bytes in memory are read without a wait. Others have their turns on the thread in between.
             await Task.yield()
         }
         throw NoImage()

@@ -89,7 +89,7 @@ struct DamagedImageTests {
         "Damaged metadata of a camera says nothing, and the photo stays one",
         arguments: [
             (6, [0x58, 0x58]), (10, [0xFF, 0xFF, 0xFF, 0xFF]), (10, [0, 0, 0xFF, 0xFF]), (14, [0xFF, 0xFF]),
-            (0, [0x65]),
+            (0, [0x65]), (8, [0, 43]), (32, [0, 0, 0, 2]),
         ] as [(Int, [UInt8])]
     )
     func exif(offset: Int, bytes: [UInt8]) async throws {

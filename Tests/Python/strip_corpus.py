@@ -28,7 +28,8 @@ ALLOWED = {
         "GIFVersion", "ImageWidth", "ImageHeight", "HasColorMap", "ColorResolutionDepth", "BitsPerPixel",
         "BackgroundColor", "AnimationIterations", "FrameCount", "Duration", "TransparentColor",
     },
-    "ICC_Profile": None, "ICC-header": None, "ICC-view": None, "ICC-meas": None, "ICC-chrm": None, "PNG-cICP": None, "PNG-pHYs": None,
+    "ICC_Profile": None, "ICC-header": None, "ICC-view": None, "ICC-meas": None, "ICC-chrm": None,
+    "PNG-cICP": None, "PNG-pHYs": None,
     "IFD0": {"Orientation"},
     "PNG": {
         "ImageWidth", "ImageHeight", "BitDepth", "ColorType", "Compression", "Filter", "Interlace", "Palette",
@@ -36,7 +37,7 @@ ALLOWED = {
         "SignificantBits",
     },
     "RIFF": {
-        "WebPFlags", "ImageWidth", "ImageHeight", "AlphaPreprocessing", "AlphaFiltering",
+        "WebP_Flags", "ImageWidth", "ImageHeight", "AlphaPreprocessing", "AlphaFiltering",
         "AlphaCompression", "AlphaIsUsed", "VP8Version", "HorizontalScale", "VerticalScale", "BackgroundColor",
         "AnimationLoopCount", "Duration",
     },

@@ -35,7 +35,8 @@ enum JPEGScan {
                 guard offset < all.count - 1 else { return offset }
                 switch all[offset + 1] {
                 case 0, JPEGMarker.restarts: offset += 2
-                case 0xFF: offset += 1
+                // Any number of these may come before a marker, and a file may be full of them.
+                case 0xFF: repeat { offset += 1 } while offset < all.count - 1 && all[offset + 1] == 0xFF
                 default: return offset
                 }
             }

@@ -23,7 +23,7 @@ package struct StrippedImage: Sendable, Equatable {
     static let maxNewBytes = 256 * 1024
     /// The most pieces that are read of a file: a file that needs more is refused.
     ///
-    /// A PNG of 2 GiB in libpng's chunks of 8 KiB takes 262,144, a GIF of 100,000 pictures 600,000.
+    /// A PNG of 2 GiB in libpng's chunks of 8 KiB takes 262,144, a GIF of 100,000 pictures with their timing 800,000.
     static let maxSteps = 1_048_576
 
     /// Whether the original has nothing to strip.

@@ -126,12 +126,20 @@ struct GIFStrippingTests {
         #expect(try await !Strip.accepts(Self.start + rest))
     }
 
-    @Test("A picture of 100,000 blocks takes few steps, wherever they lie in windows of 64 KiB")
+    @Test("A photo of 100,000 pictures is stripped")
+    func manyPictures() async throws {
+        let pictures = Array(Array(repeating: Self.control + Self.plainPicture, count: 100_000).joined())
+        let photo = Self.start + pictures + Self.end
+        let image = try await Strip.read(photo + Strip.secret)
+        #expect(image?.pieces == [.file(0..<photo.count)])
+    }
+
+    @Test("A picture of 20,000 blocks takes few steps, wherever they lie in windows of 64 KiB")
     func manyBlocks() async throws {
         let head = Self.start + Self.plainPicture.prefix(11)
         for length in [1, 2, 254, 255] {
             let block = [UInt8(length)] + Array(repeating: 0, count: length)
-            let photo = head + Array(repeating: block, count: 100_000).joined() + [0] + Self.end
+            let photo = head + Array(repeating: block, count: 20_000).joined() + [0] + Self.end
             let longer = photo + Strip.secret
             var readCount = 0
             let image = try await StrippedImage.read(length: longer.count) { range in
