@@ -22,14 +22,21 @@ package enum TestImage {
     package static func png(bytes count: Int, seed: UInt8 = 0) -> Data {
         // Whole blocks, since a closure for each of millions of bytes takes seconds in a debug build.
         let block = Data((0..<256).map { UInt8(truncatingIfNeeded: $0 * 31) ^ seed })
-        let (head, end) = (pngHead.dropLast(12), pngHead.suffix(12))
-        let byteCount = count - pngHead.count - 12
-        guard byteCount >= 0 else { return (pngHead + block).prefix(count) }
-        var image = head + withUnsafeBytes(of: UInt32(byteCount).bigEndian) { Data($0) } + Data("IDAT".utf8)
+        guard count >= pngHead.count + 12 else { return (pngHead + block).prefix(count) }
+        let (start, end) = pngFrame(bytes: count)
+        var image = start
         image.reserveCapacity(count + block.count)
-        while image.count < count - 16 { image += block }
-        // Nobody checks its sum.
-        return image.prefix(count - 16) + Data(count: 4) + end
+        while image.count < count - end.count { image += block }
+        return image.prefix(count - end.count) + end
+    }
+
+    /// What a PNG of any size has around the bytes of its chunk `IDAT`.
+    ///
+    /// - Parameter count: How many bytes the PNG has, at least 57.
+    package static func pngFrame(bytes count: Int) -> (start: Data, end: Data) {
+        let length = withUnsafeBytes(of: UInt32(count - pngHead.count - 12).bigEndian) { Data($0) }
+        // Nobody checks the chunk's sum.
+        return (pngHead.dropLast(12) + length + Data("IDAT".utf8), Data(count: 4) + pngHead.suffix(12))
     }
 
     /// Real photos of a few hundred bytes, of all formats, by their files' names.

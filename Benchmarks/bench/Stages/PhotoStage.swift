@@ -92,18 +92,26 @@ struct PhotoStage: Sendable {
         )
     }
 
-    /// The signature of a PNG of 640 by 480 pixels, and its chunks `IHDR` and `IEND`.
+    /// The signature of a PNG of 640 by 480 pixels, and its chunk `IHDR`.
     private static let pngHead: [UInt8] = [
         0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0x00, 0x00, 0x00, 0x0D, 0x49, 0x48, 0x44, 0x52, 0x00, 0x00,
-        0x02, 0x80, 0x00, 0x00, 0x01, 0xE0, 0x08, 0x02, 0x00, 0x00, 0x00, 0xBA, 0xB3, 0x4B, 0xB3, 0x00, 0x00, 0x00,
-        0x00, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82,
+        0x02, 0x80, 0x00, 0x00, 0x01, 0xE0, 0x08, 0x02, 0x00, 0x00, 0x00, 0xBA, 0xB3, 0x4B, 0xB3,
+    ]
+    /// The chunk `IEND`.
+    private static let pngEnd: [UInt8] = [
+        0x00, 0x00, 0x00, 0x00, 0x49, 0x45, 0x4E, 0x44, 0xAE, 0x42, 0x60, 0x82,
     ]
 
-    /// The head of a PNG, and bytes that can't be compressed.
+    /// A PNG with bytes that can't be compressed, in a chunk `IDAT` without its sum.
     private static func photo(bytes count: Int) -> ByteBuffer {
         var photo = ByteBuffer(bytes: pngHead)
         var generator = SystemRandomNumberGenerator()
-        while photo.readableBytes < count { photo.writeInteger(generator.next()) }
-        return photo.getSlice(at: 0, length: count) ?? photo
+        let byteCount = count - pngHead.count - 12 - pngEnd.count
+        photo.writeInteger(UInt32(byteCount))
+        photo.writeString("IDAT")
+        for _ in 0..<byteCount / 8 { photo.writeInteger(generator.next()) }
+        photo.writeRepeatingByte(0, count: byteCount % 8 + 4)
+        photo.writeBytes(pngEnd)
+        return photo
     }
 }

@@ -46,7 +46,8 @@ enum GIFStripping {
             guard block.range.count == 8, try await file.byte(at: block.range.lowerBound + 2) == 4 else {
                 throw NoImage()
             }
-            return try await !controlsText(block, of: &file)
+            // Decoders ignore text, and apply the control before it to the next picture.
+            return true
         case GIFExtension.application:
             let head = try await file.bytes(at: block.range.lowerBound + 2, count: min(12, block.range.count - 2))
             guard head.first == 11 else { return false }
@@ -54,22 +55,6 @@ enum GIFStripping {
             return name == profile || loops.contains(name) && block.range.count <= maxLoopBytes
         default: return false
         }
-    }
-
-    /// Whether a graphic control belongs to text, which goes: otherwise it would control the next picture.
-    private static func controlsText(_ control: GIFExtension, of file: inout FileBytes) async throws -> Bool {
-        var offset = control.range.upperBound
-        while offset < file.length, try await file.byte(at: offset) == GIFFile.extensionIntroducer,
-            let block = try await GIFExtension.read(at: offset, of: &file)
-        {
-            switch block.label {
-            case GIFExtension.plainText: return true
-            // Each control looks as far as the next, so that no block is read more than twice.
-            case GIFExtension.graphicControl: return false
-            default: offset = block.range.upperBound
-            }
-        }
-        return false
     }
 
     /// Separator, left, top, width, height, flags.

@@ -255,7 +255,7 @@ struct MetricsTests {
     func brokenOff() async throws {
         try await withMetrics { service, scrape in
             let token = try await service.makeToken()
-            let upload = try await service.upload(TestImage.jpeg + Data(count: 20_000_000), token: token)
+            let upload = try await service.upload(TestImage.png(bytes: 20_000_000), token: token)
             let target = try service.target(of: try #require(upload.json["image_url"] as? String))
             try await RawConnection.open(port: service.port) { connection in
                 var connection = connection

@@ -170,7 +170,7 @@ package struct CrashStorm: Sendable {
     }
 
     private static func photo(bytes: Int, seed: UInt8) -> Data {
-        TestImage.pngHead + Data(repeating: seed, count: bytes)
+        TestImage.png(bytes: bytes + 57, seed: seed)
     }
 
     /// Makes old what waits for its age.

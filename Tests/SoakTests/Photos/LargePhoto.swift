@@ -18,8 +18,9 @@ enum LargePhoto {
     /// - Returns: The answer.
     /// - Throws: What the connection throws, or `NotInTime` when it is closed without an answer.
     static func upload(to service: TestService, token: String) async throws -> HTTPAnswer {
-        let frame = TestMultipart.body(image: TestImage.pngHead, title: "Large")
-        let split = try frame.firstRange(of: TestImage.pngHead).orThrow().upperBound
+        let (start, end) = TestImage.pngFrame(bytes: byteCount)
+        let frame = TestMultipart.body(image: start + end, title: "Large")
+        let split = try frame.firstRange(of: start).orThrow().upperBound
         return try await RawConnection.open(port: service.port) { connection in
             try await connection.send(
                 """
@@ -27,14 +28,14 @@ enum LargePhoto {
                 Host: 127.0.0.1:\(service.port)\r
                 Authorization: Token token=\(token)\r
                 Content-Type: multipart/form-data; boundary=\(TestMultipart.boundary)\r
-                Content-Length: \(frame.count + byteCount - TestImage.pngHead.count)\r
+                Content-Length: \(frame.count + byteCount - start.count - end.count)\r
                 Connection: close\r
                 \r
 
                 """
             )
             try await connection.send(frame[..<split])
-            var rest = byteCount - TestImage.pngHead.count
+            var rest = byteCount - start.count - end.count
             while rest > 0 {
                 let piece = try block.getSlice(at: 0, length: min(rest, block.readableBytes)).orThrow()
                 try await connection.send(piece)

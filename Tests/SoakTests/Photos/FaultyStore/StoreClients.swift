@@ -208,18 +208,19 @@ enum PatternImage {
     /// Makes a photo.
     ///
     /// - Parameters:
-    ///   - count: How many bytes it has, at least 45.
+    ///   - count: How many bytes it has, at least 80.
     ///   - number: Distinguishes it from others.
     /// - Returns: The photo.
     static func make(bytes count: Int, number: Int) -> Data {
-        var image = TestImage.pngHead
+        let (start, end) = TestImage.pngFrame(bytes: count)
+        var image = start
         image.reserveCapacity(count + block.count)
         var blockNumber = 0
-        while image.count < count {
+        while image.count < count - end.count {
             withUnsafeBytes(of: (number, blockNumber)) { image.append(contentsOf: $0) }
             image += block
             blockNumber += 1
         }
-        return image.prefix(count)
+        return image.prefix(count - end.count) + end
     }
 }
