@@ -33,6 +33,7 @@ package enum TestImage {
     /// What a PNG of any size has around the bytes of its chunk `IDAT`.
     ///
     /// - Parameter count: How many bytes the PNG has, at least 57.
+    /// - Returns: The bytes before and behind.
     package static func pngFrame(bytes count: Int) -> (start: Data, end: Data) {
         let length = withUnsafeBytes(of: UInt32(count - pngHead.count - 12).bigEndian) { Data($0) }
         // Nobody checks the chunk's sum.

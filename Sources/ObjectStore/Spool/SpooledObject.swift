@@ -56,6 +56,7 @@ package struct SpooledObject: Sendable {
     /// The same upload, of which other bytes are stored.
     ///
     /// - Parameter pieces: Their ranges are within what was received.
+    /// - Returns: The upload with these bytes.
     package func rewritten(as pieces: [Piece]) -> SpooledObject {
         SpooledObject(storage: storage, reservation: reservation, pieces: pieces)
     }

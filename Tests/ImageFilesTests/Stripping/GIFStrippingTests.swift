@@ -79,7 +79,10 @@ struct GIFStrippingTests {
         for (before, after) in [
             (Self.control + Self.text + Self.picture, Self.control + Self.picture),
             (Self.text + Self.control + Self.picture + Self.text, Self.control + Self.picture),
-            (Self.control + Self.comment + Self.text + Self.loop + Self.picture, Self.control + Self.loop + Self.picture),
+            (
+                Self.control + Self.comment + Self.text + Self.loop + Self.picture,
+                Self.control + Self.loop + Self.picture
+            ),
         ] {
             #expect(try await Strip.bytes(Self.start + before + Self.end) == Self.start + after + Self.end)
         }

@@ -109,7 +109,9 @@ struct OpenAPIDocumentTests {
         "GET /gallery/photos": [
             "header If-None-Match", "query limit", "query after", "query order", "header Sec-Fetch-Site",
         ],
-        "POST /gallery/photos": ["header Idempotency-Key", "body title", "body image", "body listed", "header Sec-Fetch-Site"],
+        "POST /gallery/photos": [
+            "header Idempotency-Key", "body title", "body image", "body listed", "header Sec-Fetch-Site",
+        ],
         "DELETE /gallery/photos": ["query photo_id", "header Sec-Fetch-Site"],
         "GET /gallery/sessions": ["header Sec-Fetch-Site"],
         "DELETE /gallery/sessions/{id}": ["path id", "header Sec-Fetch-Site"],

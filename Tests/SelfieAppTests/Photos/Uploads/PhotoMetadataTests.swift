@@ -65,7 +65,8 @@ struct PhotoMetadataTests {
             let token = try await service.makeToken()
             for (name, bytes) in try TestImage.samples() {
                 let first = try await service.upload(bytes, token: token, title: name)
-                let stored = try #require(service.objects.bytes(key: first.json["random_id"] as? String ?? ""), "\(name)")
+                let randomID = try #require(first.json["random_id"] as? String, "\(name): \(first.text)")
+                let stored = try #require(service.objects.bytes(key: randomID))
                 let second = try await service.upload(stored, token: token, title: name)
                 for key in ["byte_count", "width", "height"] {
                     #expect(first.json[key] as? Int == second.json[key] as? Int, "\(name)")
