@@ -46,7 +46,7 @@ struct ReferenceClientTests {
                 #expect(gottenToken != token)
 
                 // Big enough to go through a file.
-                let png = TestImage.png(bytes: 64) + Data(repeating: 0x2D, count: 1_500_000)
+                let png = TestImage.png(bytes: 1_500_064)
                 let first = try await Self.upload(&connection, png, title: "First", token: token)
                 let second = try await Self.upload(&connection, TestImage.jpeg, title: "Second", token: token)
 

@@ -47,6 +47,14 @@ struct ChangeReader: Sendable {
     /// Roles are compared only for readers with known streams.
     static func changed(since known: [(reader: ChangeReader, roleStreams: Set<Int>?)]) -> PostgresQuery {
         let roleStreams = known.map { $0.roleStreams?.sorted().map(String.init).joined(separator: ",") }
+        let haveOtherRoles: PostgresQuery = """
+            role_streams IS NOT NULL AND role_streams <> (
+                SELECT coalesce(string_agg(id::text, ',' ORDER BY id), '')
+                FROM (\(part: self.roleStreams(of: "asked.user_id"))) AS present
+            )
+            """
+        // A plan without them is opened sooner.
+        let comparesRoles = known.contains { $0.roleStreams != nil }
         return """
             ARRAY(
                 SELECT number FROM unnest(
@@ -54,10 +62,7 @@ struct ChangeReader: Sendable {
                     \(hidden: known.map(\.reader.sessionID)), \(hidden: roleStreams)
                 ) AS asked (number, user_id, session_id, role_streams)
                 WHERE session_id IS NOT NULL AND \(part: session("asked.session_id", of: "asked.user_id")) IS NULL
-                    OR role_streams IS NOT NULL AND role_streams <> (
-                        SELECT coalesce(string_agg(id::text, ',' ORDER BY id), '')
-                        FROM (\(part: self.roleStreams(of: "asked.user_id"))) AS present
-                    )
+                    OR \(part: comparesRoles ? haveOtherRoles : "false")
             )
             """
     }

@@ -40,7 +40,7 @@ struct ComparisonStatement {
 
     /// A stream's place among all, and how many changes are wanted of all.
     ///
-    /// Mostly there is one stream, for which sorting and counting would take a tenth of the statement's time.
+    /// Mostly there is one stream. A shorter plan for it is opened and executed sooner.
     private var shares: PostgresQuery {
         streams.count == 1
             ? "1 AS place, greatest(1, wanted) AS all_wanted"
@@ -49,18 +49,32 @@ struct ComparisonStatement {
 
     /// The streams, with how many changes there may be after the position, up to the limit.
     private var asked: PostgresQuery {
-        let known = streams.map { ($0.key, $0.value) }
-        let ends = known.map(\.1.end)
+        """
+        SELECT streams.id, streams.user_id, streams.seq AS last, forgotten_seq, since,
+            CASE WHEN since IS NULL THEN 0 ELSE greatest(0, least(streams.seq - since, \(Self.maxCount))) END AS wanted,
+            \(part: StreamEnd.microseconds(of: "started_at")) AS started,
+            \(part: StreamEnd.isLost("known.last", givenUnder: "known.started")) AS is_lost
+        FROM \(part: positions) AS known (id, last, started, since)
+        CROSS JOIN LATERAL (SELECT * FROM streams WHERE streams.id = known.id LIMIT 1) AS streams
+        """
+    }
+
+    /// The streams, with their ends, and the numbers from which they are read.
+    private var positions: PostgresQuery {
+        let known = streams.map { id, position in
+            (id: id, end: position.end, since: read.contains(id) ? position.number : nil)
+        }
+        if known.count == 1 {
+            let (id, end, since) = known[0]
+            return """
+                (VALUES (\(id)::bigint, \(end.number)::bigint, \(end.postgresStart)::bigint, \(since)::bigint))
+                """
+        }
         return """
-            SELECT streams.id, streams.user_id, streams.seq AS last, forgotten_seq, since,
-                CASE WHEN since IS NULL THEN 0 ELSE greatest(0, least(streams.seq - since, \(Self.maxCount))) END AS wanted,
-                \(part: StreamEnd.microseconds(of: "started_at")) AS started,
-                \(part: StreamEnd.isLost("known.last", givenUnder: "known.started")) AS is_lost
-            FROM unnest(
-                \(hidden: known.map(\.0)), \(hidden: ends.map(\.number)), \(hidden: ends.map(\.postgresStart)),
-                \(hidden: known.map { read.contains($0) ? $1.number : nil })
-            ) AS known (id, last, started, since)
-            CROSS JOIN LATERAL (SELECT * FROM streams WHERE streams.id = known.id LIMIT 1) AS streams
+            unnest(
+                \(hidden: known.map(\.id)), \(hidden: known.map(\.end.number)),
+                \(hidden: known.map(\.end.postgresStart)), \(hidden: known.map(\.since))
+            )
             """
     }
 

@@ -221,7 +221,7 @@ struct SharedReadingTests {
 extension FollowedStreams.Work {
     /// The next changes of some streams, and readers to compare.
     fileprivate init(reading streams: [Int: ChangeCursor.Position], of readers: Set<ChangeListener> = []) {
-        self.init(streams: streams, readers: readers)
+        self.init(streams: streams, readers: readers, rolesCompared: readers)
         for stream in streams.keys { changed[stream] = .now }
     }
 }

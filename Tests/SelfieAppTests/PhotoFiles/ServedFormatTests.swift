@@ -39,7 +39,7 @@ struct ServedFormatTests {
 
     @Test("A photo of each format is served with its type, and its size is in lists; other files are refused")
     func formats() async throws {
-        try await TestService.run { service in
+        try await TestService.run(settings: ["PHOTO_METADATA": "keep"]) { service in
             let token = try await service.makeToken()
             for (name, bytes) in try TestImage.samples() {
                 let answer = try await service.upload(bytes, token: token, title: name, fileName: "page.html")
