@@ -30,12 +30,17 @@ enum HEIFStripping {
 
     /// The file's boxes.
     ///
-    /// Some cameras put bytes of their own behind them. These become a free box.
+    /// Some cameras put bytes of their own behind them, or a second file with the video of a moving photo. These become a
+    /// free box.
     private static func topLevelBoxes(_ file: inout FileBytes, _ edits: inout FileEdits) async throws -> [FileBox] {
         var boxes: [FileBox] = []
         var offset = 0
         while offset < file.length {
             guard let box = try await topLevelBox(at: offset, &file) else {
+                try freeTail(offset..<file.length, &edits)
+                break
+            }
+            if box.kind == "ftyp", boxes.contains(where: { ["meta", "moov"].contains($0.kind) }) {
                 try freeTail(offset..<file.length, &edits)
                 break
             }

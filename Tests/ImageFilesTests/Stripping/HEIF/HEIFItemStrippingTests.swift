@@ -183,6 +183,16 @@ struct HEIFItemStrippingTests {
         #expect(stripped.suffix(count).elementsEqual(head + Array(repeating: 0, count: count - head.count)))
     }
 
+    @Test("A second file behind the picture goes, such as the video of a moving photo")
+    func secondFile() async throws {
+        let secret = Array("SECRET".utf8)
+        let video =
+            Boxes.box("ftyp", Array("mp42\0\0\0\0".utf8)) + Boxes.box("moov", secret) + Boxes.box("mdat", secret)
+        let stripped = try #require(try await HEIFStrip.strip(BuiltHEIF { $0.tail = video }.bytes))
+        let free = Boxes.number(video.count, 4) + Array("free".utf8) + Array(repeating: 0, count: video.count - 8)
+        #expect(stripped.suffix(video.count).elementsEqual(free))
+    }
+
     @Test("A long free range is read to its first other byte, and read through when it is stripped")
     func readsLittle() async throws {
         for (fill, maxBytes) in [(1, 100_000), (0, 3_100_000)] as [(UInt8, Int)] {
