@@ -17,8 +17,10 @@ extension FuzzTarget {
             }
         }
         try require(stripped.count == image.byteCount, "as many bytes as the pieces have")
-        let before = try await read(bytes)
-        try require(try await read(stripped) == before, "the same format and size")
+        // A file with a broken part that goes is refused before it is stripped.
+        if let before = try await read(bytes) {
+            try require(try await read(stripped) == before, "the same format and size")
+        }
         let again = try await strip(stripped, windowBytes: 16 * 1024)
         try require(again?.isWhole(ofLength: stripped.count) == true, "nothing more to strip")
     }

@@ -1,6 +1,5 @@
 import Dispatch
 import Foundation
-import ServerProcesses
 
 /// The environment names the target, since libFuzzer takes the arguments for its own.
 private let target: FuzzTarget = {
