@@ -88,6 +88,11 @@ package struct MeasuredObjectStore: ObjectStore {
         try await measure(.prepare) { () async throws(ObjectStoreError) in try await store.prepare() }
     }
 
+    /// Only reads the object, so it is no call.
+    package func hashed(_ object: SpooledObject) async throws(ObjectStoreError) -> SpooledObject {
+        try await store.hashed(object)
+    }
+
     package func put(
         _ object: SpooledObject,
         key: String,

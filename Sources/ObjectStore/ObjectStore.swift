@@ -10,6 +10,15 @@ package protocol ObjectStore: Sendable {
     /// - Throws: `ObjectStoreError`. The store can be used anyway, and finds it out from the first refusal.
     func prepare() async throws(ObjectStoreError)
 
+    /// Computes the digests of an object if a put needs them.
+    ///
+    /// A gigabyte takes seconds. So it is done before something waits for the put.
+    ///
+    /// - Parameter object: The object.
+    /// - Returns: The same object, for a put.
+    /// - Throws: `ObjectStoreError` when the object can't be read.
+    func hashed(_ object: SpooledObject) async throws(ObjectStoreError) -> SpooledObject
+
     /// Stores an object whole or not at all.
     ///
     /// - Parameters:

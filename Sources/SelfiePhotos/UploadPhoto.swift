@@ -23,12 +23,14 @@ package struct UploadPhoto: Sendable {
     ///   `PostgresError`, `ObjectStoreError`. The sweeper removes what is left behind.
     package func callAsFunction(_ new: NewPhoto, sessionID: Int, logger: Logger) async throws -> StoredPhoto {
         let randomID = new.randomID
+        // A row may be pending only as long as a put lasts.
+        let object = try await objects.hashed(new.object)
         guard try await photos.addPending(new, sessionID: sessionID) else {
             return try await earlierPhoto(like: new, sessionID: sessionID)
         }
         var versionID: String?
         do {
-            versionID = try await objects.put(new.object, key: randomID, contentType: new.image.format.contentType)
+            versionID = try await objects.put(object, key: randomID, contentType: new.image.format.contentType)
             let stored = try await photos.makeReady(
                 randomID,
                 versionID: versionID,

@@ -238,10 +238,31 @@ struct PhotoSweeperTests {
         }
     }
 
+    @Test("An upload has no row while it is hashed, which may take long")
+    func slowHash() async throws {
+        try await withScene { scene in
+            let store = GivingUpStore(
+                objects: scene.objects,
+                photos: scene.photos,
+                postgres: scene.postgres,
+                slowStep: .hashing
+            )
+            let upload = UploadPhoto(photos: scene.photos, objects: store, quota: .usual)
+            let new = try await scene.photo()
+            _ = try await upload(new, sessionID: scene.sessionID, logger: TestLog().logger(level: .info))
+            #expect(try scene.keys() == [new.randomID])
+        }
+    }
+
     @Test("An upload whose row was given up while it was stored is refused and leaves nothing behind")
     func givenUp() async throws {
         try await withScene { scene in
-            let store = GivingUpStore(objects: scene.objects, photos: scene.photos, postgres: scene.postgres)
+            let store = GivingUpStore(
+                objects: scene.objects,
+                photos: scene.photos,
+                postgres: scene.postgres,
+                slowStep: .putting
+            )
             let upload = UploadPhoto(photos: scene.photos, objects: store, quota: .usual)
             let new = try await scene.photo()
             await #expect(throws: PhotoError.givenUp) {
@@ -286,22 +307,35 @@ struct PhotoSweeperTests {
     }
 }
 
-/// The disk store, which takes so long that a sweeper gives its upload up meanwhile.
+/// The disk store, in which a step takes so long that a sweeper gives its upload up meanwhile.
 private struct GivingUpStore: ObjectStore {
     let objects: DiskObjectStore
     let photos: PhotoStore
     let postgres: PostgresClient
+    let slowStep: Step
+
+    enum Step { case hashing, putting }
 
     func prepare() {}
 
+    func hashed(_ object: SpooledObject) async throws(ObjectStoreError) -> SpooledObject {
+        try await take(.hashing)
+        return object
+    }
+
     func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) -> String? {
+        try await take(.putting)
+        return try await objects.put(object, key: key, contentType: contentType)
+    }
+
+    private func take(_ step: Step) async throws(ObjectStoreError) {
+        guard step == slowStep else { return }
         do {
             try await postgres.write("UPDATE photos SET created_at = created_at - make_interval(secs => 100)")
             try await photos.giveUpPending()
         } catch {
             throw .unavailable(error)
         }
-        return try await objects.put(object, key: key, contentType: contentType)
     }
 
     func delete(_ deletions: [ObjectDeletion]) async throws(ObjectStoreError) -> [String: any Error] {

@@ -40,6 +40,14 @@ package struct S3ObjectStore: ObjectStore {
         }
     }
 
+    package func hashed(_ object: SpooledObject) async throws(ObjectStoreError) -> SpooledObject {
+        do {
+            return try await object.hashed()
+        } catch {
+            throw .unavailable(error)
+        }
+    }
+
     package func put(
         _ object: SpooledObject,
         key: String,

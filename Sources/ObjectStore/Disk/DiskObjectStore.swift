@@ -44,6 +44,9 @@ package struct DiskObjectStore: ObjectStore {
         guard isThere else { throw .unavailable(UnusableFolder(path: directory, reason: "it no longer exists")) }
     }
 
+    /// A file is compared with nothing.
+    package func hashed(_ object: SpooledObject) async throws(ObjectStoreError) -> SpooledObject { object }
+
     @discardableResult
     package func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError)
         -> String?

@@ -21,7 +21,7 @@ package struct SpooledObject: Sendable {
         case bytes([UInt8])
         case zeros(Int)
 
-        package var count: Int {
+        var count: Int {
             switch self {
             case .received(let range): range.count
             case .bytes(let bytes): bytes.count
@@ -36,6 +36,8 @@ package struct SpooledObject: Sendable {
     private let pieces: [Piece]
     /// Where each piece ends.
     private let ends: [Int]
+
+    private var knownDigests: ObjectDigests?
 
     /// In bytes.
     package var length: Int { ends.last ?? 0 }
@@ -118,13 +120,24 @@ package struct SpooledObject: Sendable {
         return part
     }
 
-    /// Reads all bytes to compute their digests.
+    /// The same object, whose digests are known from now on.
+    ///
+    /// - Returns: The object.
+    /// - Throws: What reading the file throws.
+    package func hashed() async throws -> SpooledObject {
+        var object = self
+        object.knownDigests = try await digests()
+        return object
+    }
+
+    /// Reads all bytes to compute their digests, unless they are known.
     ///
     /// - Returns: The digests.
     /// - Throws: What reading the file throws.
     package func digests() async throws -> ObjectDigests {
+        if let knownDigests { return knownDigests }
         // Of an upload in memory, all is read without a wait.
-        try await offEventLoop {
+        return try await offEventLoop {
             var digests = ObjectDigests()
             for start in stride(from: 0, to: length, by: Self.copyBytes) {
                 digests.update(try await bytes(in: start..<min(start + Self.copyBytes, length)))

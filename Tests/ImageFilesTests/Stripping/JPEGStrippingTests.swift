@@ -171,15 +171,6 @@ struct JPEGStrippingTests {
         }
     }
 
-    @Test("No beginning of a photo is stripped", arguments: ImageFileTests.samples.keys.filter { $0.hasSuffix(".jpg") })
-    func truncated(name: String) async throws {
-        let photo = try ImageFileTests.sample(name)
-        #expect(try await Strip.accepts(photo))
-        for count in 0..<photo.count {
-            #expect(try await !Strip.accepts(Array(photo.prefix(count))), "\(count) of \(photo.count) bytes")
-        }
-    }
-
     @Test(
         "A photo that breaks the format is refused",
         arguments: [

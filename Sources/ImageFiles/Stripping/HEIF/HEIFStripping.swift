@@ -1,8 +1,8 @@
 /// Overwrites what tells of the maker in a HEIC, HEIF or AVIF.
 ///
-/// The file keeps its length, so that no offset in it moves. What stays is the primary item, what that is made of, its
-/// alpha, and the samples of tracks of pictures. All else becomes zeros: metadata, thumbnails, depth, gain maps, other
-/// pictures, and boxes that are not known here.
+/// The file keeps its length, so that no offset in it moves. The primary item stays, with the items that it is made of and
+/// their alpha. So do the samples of tracks of pictures. All else becomes zeros: metadata, thumbnails, depth, gain maps, other
+/// pictures, and unknown boxes.
 ///
 /// Sources: ISO/IEC 14496-12, sections 4.2 and 4.3 (boxes, `ftyp`), 8.1.1 (`mdat`), 8.2.1 (`moov`) and 8.11.1 (`meta`);
 /// ISO/IEC 23008-12, sections 6 and 7; the AVIF specification takes them over.

@@ -30,7 +30,7 @@ enum MetaStripping {
         if let list = try boxes.only("iref") { references = try await ItemReferences(list, of: &file) }
         let properties = try await PropertyList(boxes.required("iprp"), &file, &edits)
 
-        let kept = try KeptItems(
+        let kept = try ShownItems(
             kinds: Dictionary(uniqueKeysWithValues: entries.map { ($0.id, $0.kind) }),
             references: references,
             uses: properties.uses,

@@ -1,7 +1,7 @@
 /// Finds the items that are shown: the primary one, what it is made of, and the alpha of both.
 ///
 /// Sources: ISO/IEC 23008-12, sections 6.4 (references `dimg`, `auxl`) and 6.6 (`grid`, `iovl`, `iden`).
-struct KeptItems {
+struct ShownItems {
     /// The kinds that are pictures.
     ///
     /// A JPEG inside of a HEIF has metadata of its own, so it is refused.
