@@ -97,10 +97,7 @@ package struct PhotoStore: Sendable {
                 upload_digest)
             SELECT user_id, \(new.name), \(new.title), \(new.randomID), \(new.image.format.contentType), \(new.object.length),
                 \(new.image.size.width), \(new.image.size.height), 'pending', \(new.key?.digest), \(new.digest)
-            FROM owner JOIN sessions ON user_id = owner.id WHERE sessions.id = \(sessionID)
-                AND NOT EXISTS (SELECT FROM deleted_upload_keys AS deleted
-                    WHERE deleted.user_id = owner.id AND upload_key = \(new.key?.digest))
-            FOR KEY SHARE OF sessions
+            FROM owner JOIN sessions ON user_id = owner.id WHERE sessions.id = \(sessionID) FOR KEY SHARE OF sessions
             ON CONFLICT (user_id, upload_key) WHERE upload_key IS NOT NULL DO NOTHING
             """
         )
@@ -116,7 +113,7 @@ package struct PhotoStore: Sendable {
     ///   - quota: What a user may have.
     /// - Returns: The photo, as a list has it.
     /// - Throws: `PhotoError.givenUp` when the photo was pending for too long, `.noRoom` when other uploads have used up
-    ///   the quota meanwhile, `.keyDeleted` when the first photo with its key was deleted at the same moment, `PostgresError`.
+    ///   the quota meanwhile, `.keyDeleted` when the first photo with its key was deleted meanwhile, `PostgresError`.
     func makeReady(
         _ randomID: String,
         versionID: String?,

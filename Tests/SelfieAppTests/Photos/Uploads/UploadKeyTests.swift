@@ -47,6 +47,15 @@ struct UploadKeyTests {
             for other in [
                 try await Self.upload("k", title: "Me ", token: token, service),
                 try await Self.upload("k", changed, token: token, service),
+                try await service.send(
+                    "POST",
+                    "/api/upload_photo?listed=false",
+                    headers: [
+                        ("Authorization", "Token token=\(token)"), ("Idempotency-Key", "k"),
+                        ("Content-Type", TestMultipart.contentType),
+                    ],
+                    body: TestMultipart.body(image: TestImage.jpeg, title: "Me")
+                ),
                 try await Self.upload("k", TestImage.png(bytes: 64), token: token, service),
             ] {
                 #expect(other.status == 422 && other.code == "idempotency_key_reused", "\(other.text)")
