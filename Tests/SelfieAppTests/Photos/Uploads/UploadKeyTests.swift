@@ -124,6 +124,12 @@ struct UploadKeyTests {
             let first = try await Self.upload("k", token: token, service)
             try await service.postgres.write("UPDATE photos SET state = 'pending'")
             #expect(try await Self.statusBeforeBody("k", token: token, service) == 409)
+            // Others notice nothing of it.
+            let bob = try await service.makeToken(email: "bob@example.com")
+            let other = try await Self.upload("k", token: bob, service)
+            #expect(other.status == 200 && other.headers["idempotency-replayed"] == nil, "\(other.text)")
+            let again = try await Self.upload("k", token: bob, service)
+            #expect(again.text == other.text && again.headers["idempotency-replayed"] == "true")
             // As soon as the sweeper has given it up, the key is free.
             try await service.postgres.write("UPDATE photos SET created_at = created_at - interval '41 s'")
             try await PhotoStore(postgres: service.postgres).giveUpPending()
@@ -147,10 +153,12 @@ struct UploadKeyTests {
                 #expect(gone.status == 410 && gone.code == "upload_deleted", "\(gone.text)")
             }
             #expect(try await Self.statusBeforeBody("k", token: token, service) == 410)
+            let bob = try await service.makeToken(email: "bob@example.com")
+            #expect(try await Self.upload("k", token: bob, service).status == 200)
             try await Self.age("1 min", service)
             try await store.forgetDeletedKeys()
             #expect(try await Self.upload("k", token: token, service).status == 200)
-            #expect(try await service.count("SELECT count(*) FROM photos") == 1)
+            #expect(try await service.count("SELECT count(*) FROM photos") == 2)
         }
     }
 
