@@ -33,10 +33,16 @@ struct PhotoSweeperTests {
             )
         }
 
-        func photo() async throws -> NewPhoto {
+        func photo(key: UploadKey? = nil) async throws -> NewPhoto {
             var spool = Spool()
             try await spool.append(ByteBuffer(bytes: Array(TestImage.jpeg)))
-            return try await NewPhoto(title: "A", fileName: "photo", object: try await spool.finish(), userID: userID)
+            return try await NewPhoto(
+                title: "A",
+                fileName: "photo",
+                object: try await spool.finish(),
+                userID: userID,
+                key: key
+            )
         }
 
         /// Does the first steps of an upload, so many seconds ago.
