@@ -17,24 +17,42 @@ struct ConnectingTests {
     func brokenFirst(isSilent: Bool) async throws {
         // Versions of libcurl differ in which they try first.
         let (first, second) = try await Self.isIPv6First() ? ("::1", "127.0.0.1") : ("127.0.0.1", "::1")
-        try await ScriptedServer.with([.send(.answer("200 OK", body: "hello"))], at: second) { server in
-            let port = try #require(server.endpoint.split(separator: ":").last.flatMap { Int($0) })
-            let full = isSilent ? try FullPort(SocketAddress(ipAddress: first, port: port)) : nil
-            defer { withExtendedLifetime(full) {} }
-            let seen = Mutex<[String]>([])
-            var configuration = CurlConfiguration()
-            configuration.isAllowed = { address in
-                seen.withLock { $0.append(address.ipAddress ?? "") }
+        // Other tests use ports of one of the two addresses, too. So the other address may not have the server's port free.
+        for _ in 0..<20 {
+            let replies = [ScriptedServer.Reply.send(.answer("200 OK", body: "hello"))]
+            let isTried = try await ScriptedServer.with(replies, at: second) { server in
+                let port = try #require(server.endpoint.split(separator: ":").last.flatMap { Int($0) })
+                let broken: BrokenPort
+                do {
+                    broken = try BrokenPort(SocketAddress(ipAddress: first, port: port), isSilent: isSilent)
+                } catch let failure as BrokenPort.Failure where failure.code == EADDRINUSE {
+                    return false
+                }
+                defer { withExtendedLifetime(broken) {} }
+                try await Self.check(addresses: [first, second], port: port)
                 return true
             }
-            let answer = try await CurlClient(configuration).send(.GET, "http://localhost:\(port)")
-            #expect(answer.text == "hello")
-            #expect(seen.withLock(\.self) == [first, second])
+            if isTried { return }
         }
+        Issue.record("No port is free at both addresses.")
+    }
+
+    private static func check(addresses: [String], port: Int) async throws {
+        let seen = Mutex<[String]>([])
+        var configuration = CurlConfiguration()
+        configuration.isAllowed = { address in
+            seen.withLock { $0.append(address.ipAddress ?? "") }
+            return true
+        }
+        let answer = try await CurlClient(configuration).send(.GET, "http://localhost:\(port)")
+        #expect(answer.text == "hello")
+        #expect(seen.withLock(\.self) == addresses)
     }
 
     /// Whether this machine has a loopback address of IPv6; a container may have none.
-    private static var hasIPv6: Bool { (try? FullPort(SocketAddress(ipAddress: "::1", port: 0))) != nil }
+    private static var hasIPv6: Bool {
+        (try? BrokenPort(SocketAddress(ipAddress: "::1", port: 0), isSilent: true)) != nil
+    }
 
     private static func isIPv6First() async throws -> Bool {
         let seen = Mutex<[String]>([])

@@ -1,8 +1,10 @@
 import Glibc
 import NIOCore
 
-/// A port of this machine that takes no connection and refuses none: its queue is full.
-final class FullPort {
+/// A port of this machine that takes no connection.
+///
+/// Nobody else can listen there meanwhile.
+final class BrokenPort {
     private var descriptors: [CInt] = []
 
     struct Failure: Error {
@@ -12,12 +14,16 @@ final class FullPort {
     /// More than the queue of a listening socket takes, which has room for two with a backlog of one.
     private static let connectionCount = 8
 
-    init(_ address: SocketAddress) throws {
+    /// - Parameters:
+    ///   - address: The address and the port; 0 for any free port.
+    ///   - isSilent: Whether connections wait without end, because the queue is full. Otherwise they are refused.
+    /// - Throws: `Failure`.
+    init(_ address: SocketAddress, isSilent: Bool) throws {
         try address.withSockAddr { pointer, length in
             let listener = try add(address.protocol.rawValue)
-            guard bind(listener, pointer, socklen_t(length)) == 0, listen(listener, 1) == 0 else {
-                throw Failure(code: errno)
-            }
+            guard bind(listener, pointer, socklen_t(length)) == 0 else { throw Failure(code: errno) }
+            guard isSilent else { return }
+            guard listen(listener, 1) == 0 else { throw Failure(code: errno) }
             for _ in 0..<Self.connectionCount {
                 connect(try add(address.protocol.rawValue), pointer, socklen_t(length))
             }
