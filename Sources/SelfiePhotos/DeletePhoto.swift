@@ -1,8 +1,9 @@
 package import Logging
 import ObjectStore
+import S3
 package import SelfieAccounts
 
-/// Removes a photo: first its row, then its object.
+/// Removes a photo: first its row, then its objects.
 package struct DeletePhoto: Sendable {
     let photos: PhotoStore
     let objects: any ObjectStore
@@ -23,13 +24,15 @@ package struct DeletePhoto: Sendable {
         from source: RequestSource,
         logger: Logger
     ) async throws -> Bool {
-        guard let object = try await photos.remove(randomID, ofUser: userID, from: source) else { return false }
+        let deletions = try await photos.remove(randomID, ofUser: userID, from: source)
+        guard !deletions.isEmpty else { return false }
         notifier?.notify([.user(userID)])
         do {
-            try await objects.delete(object)
-            try await photos.finishDeletions([randomID])
+            let failures = try await objects.delete(deletions)
+            try await photos.finishDeletions(deletions.map(\.key).filter { failures[$0] == nil })
+            if let failure = failures.values.first { throw failure }
         } catch {
-            // The owner no longer sees the photo. Its key is recorded, so the sweeper deletes the object.
+            // The owner no longer sees the photo. Its keys are recorded, so the sweeper deletes the objects.
             logger.warning("a deletion is left to the sweeper", metadata: ["error": "\(error)"])
         }
         return true

@@ -15,7 +15,7 @@ package struct DescribePhoto: Sendable {
     /// - Returns: The photo with all facts; nil when its object is missing.
     /// - Throws: `ObjectStoreError`, or what reading a file throws.
     package func callAsFunction(_ photo: ServedPhoto, isKept: Bool, logger: Logger) async throws -> ServedPhoto? {
-        guard let facts = try await PhotoFacts(of: photo.randomID, in: objects) else { return nil }
+        guard let facts = try await PhotoFacts(of: photo.objectKey, in: objects) else { return nil }
         if isKept {
             do {
                 try await photos.keep(facts, of: photo.randomID)

@@ -16,6 +16,8 @@ package struct NewPhoto: Sendable {
     let userID: Int
     let image: ImageFile
     let object: SpooledObject
+    /// Whether the object is without metadata.
+    let isStripped: Bool
     /// Whether it is in its owner's list.
     let isListed: Bool
     let key: UploadKey?
@@ -58,6 +60,7 @@ package struct NewPhoto: Sendable {
         self.userID = userID
         self.image = image
         self.object = stored
+        isStripped = metadata == .strip
         self.isListed = isListed
         self.key = key
         digest = key == nil ? nil : try await Self.digest(of: object, title: title, isListed: isListed)

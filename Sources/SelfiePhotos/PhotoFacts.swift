@@ -9,6 +9,10 @@ struct PhotoFacts {
     /// Nil when it can't be read from the object.
     let size: ImageSize?
 
+    init(contentType: String, byteCount: Int, size: ImageSize?) {
+        (self.contentType, self.byteCount, self.size) = (contentType, byteCount, size)
+    }
+
     /// Reads the beginning of an object that may be no photo, or not a whole one, since railsauth accepted every file.
     ///
     /// Nil when there is no such object.

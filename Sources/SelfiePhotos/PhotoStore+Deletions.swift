@@ -3,6 +3,8 @@ package import Postgres
 import S3
 
 /// The table `object_deletions`: objects to delete from the store, and when to try next.
+///
+/// Its `random_id` is the object's key.
 extension PhotoStore {
     /// How many deletions one process claims at a time.
     static let deletionBatchSize = 100
@@ -30,6 +32,27 @@ extension PhotoStore {
         return try await postgres.withConnection { connection in
             try await connection.query(query).map(ObjectDeletion.init)
         }
+    }
+
+    /// The part of a statement that records the deletion of removed photos' objects.
+    ///
+    /// The first object of a photo that was stripped may still be there, for the redirects to it. It goes with the photo.
+    ///
+    /// - Parameters:
+    ///   - removed: Names the removed rows, with `random_id`, `object_key` and `object_version`.
+    ///   - seconds: When the deletion is due.
+    /// - Returns: The part.
+    static func deletions(ofAll removed: PostgresQuery, afterSeconds seconds: PostgresQuery = "0") -> PostgresQuery {
+        """
+        INSERT INTO object_deletions (random_id, object_version, due_at)
+        SELECT key, version, now() AT TIME ZONE 'UTC' + make_interval(secs => \(part: seconds))
+        FROM \(part: removed) CROSS JOIN LATERAL (
+            VALUES (object_key, object_version), (random_id, CASE WHEN object_key IS NULL THEN object_version END)
+        ) AS object (key, version)
+        WHERE key IS NOT NULL
+        ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at,
+            object_version = coalesce(excluded.object_version, object_deletions.object_version)
+        """
     }
 
     /// How many objects are still to be deleted.
@@ -80,14 +103,12 @@ extension PhotoStore {
             WITH removed AS (
                 DELETE FROM photos WHERE id IN (
                     SELECT id FROM photos WHERE user_id = \(userID) ORDER BY id LIMIT \(rowCount) FOR UPDATE
-                ) RETURNING random_id, object_version, state
+                ) RETURNING random_id, object_key, object_version, state
             )
-            INSERT INTO object_deletions (random_id, object_version, due_at)
-            SELECT random_id, object_version, now() AT TIME ZONE 'UTC' + make_interval(secs =>
-                CASE WHEN state = 'pending' THEN \(maxPendingInPartsSeconds) ELSE 0 END)
-            FROM removed
-            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at,
-                object_version = coalesce(excluded.object_version, object_deletions.object_version)
+            \(part: deletions(
+                ofAll: "removed",
+                afterSeconds: "CASE WHEN state = 'pending' THEN \(maxPendingInPartsSeconds) ELSE 0 END"
+            ))
             """
         }
         // The trigger has just added them.

@@ -99,11 +99,9 @@ extension PhotoStore {
                     DELETE FROM photos WHERE id = \(id) AND state = 'unlisted'
                         AND NOT EXISTS (SELECT FROM photo_references WHERE photo_id = \(id))
                         AND NOT EXISTS (SELECT FROM users WHERE picture_id = \(id))
-                    RETURNING random_id, object_version
+                    RETURNING random_id, object_key, object_version
                 ), recorded AS (
-                    INSERT INTO object_deletions (random_id, object_version) SELECT random_id, object_version FROM removed
-                    ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at,
-                        object_version = coalesce(excluded.object_version, object_deletions.object_version)
+                    \(part: Self.deletions(ofAll: "removed"))
                 )
                 DELETE FROM photo_releases WHERE photo_id = \(id) AND due_at = \(dueAt)::timestamp
                 """

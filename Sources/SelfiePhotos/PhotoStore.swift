@@ -37,6 +37,7 @@ package struct PhotoStore: Sendable {
         let createdAt: Date? = try row.decodeIfPresent("created_at")
         return ServedPhoto(
             randomID: randomID,
+            objectKey: try row.decode("object_key"),
             fileName: try row.decode("name"),
             contentType: try row.decodeIfPresent("content_type"),
             byteCount: try row.decodeIfPresent("byte_count"),
@@ -46,7 +47,10 @@ package struct PhotoStore: Sendable {
     }
 
     static let servedPhotoByID = PostgresLookup(
-        columns: "name, content_type, photos.byte_count, photos.created_at, coalesce(url_series, 0) AS url_series",
+        columns: """
+            name, content_type, photos.byte_count, photos.created_at, coalesce(url_series, 0) AS url_series,
+            coalesce(object_key, random_id)::text AS object_key
+            """,
         source: """
             FROM photos JOIN users ON users.id = user_id LEFT JOIN photo_libraries USING (user_id)
             WHERE random_id = convert_from(asked.key, 'UTF8') COLLATE "default" AND state <> 'pending' AND disabled_at IS NULL
@@ -93,10 +97,10 @@ package struct PhotoStore: Sendable {
             """
             WITH owner AS MATERIALIZED (SELECT id FROM users WHERE id = \(new.userID) FOR KEY SHARE),
             library AS (INSERT INTO photo_libraries (user_id) SELECT id FROM owner ON CONFLICT DO NOTHING)
-            INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, width, height, state, upload_key,
-                upload_digest)
+            INSERT INTO photos (user_id, name, title, random_id, content_type, byte_count, width, height, state, is_stripped,
+                upload_key, upload_digest)
             SELECT user_id, \(new.name), \(new.title), \(new.randomID), \(new.image.format.contentType), \(new.object.length),
-                \(new.image.size.width), \(new.image.size.height), 'pending', \(new.key?.digest), \(new.digest)
+                \(new.image.size.width), \(new.image.size.height), 'pending', \(new.isStripped), \(new.key?.digest), \(new.digest)
             FROM owner JOIN sessions ON user_id = owner.id WHERE sessions.id = \(sessionID) FOR KEY SHARE OF sessions
             ON CONFLICT (user_id, upload_key) WHERE upload_key IS NOT NULL DO NOTHING
             """
@@ -192,11 +196,11 @@ package struct PhotoStore: Sendable {
     ///   - randomID: The photo's id.
     ///   - userID: The id of the user who must own it.
     ///   - source: Where the request came from.
-    /// - Returns: Its object, which is to be deleted; nil when there was no such photo.
+    /// - Returns: Its objects, which are to be deleted; none when there was no such photo.
     /// - Throws: `PostgresError`.
-    func remove(_ randomID: String, ofUser userID: Int, from source: RequestSource) async throws -> ObjectDeletion? {
+    func remove(_ randomID: String, ofUser userID: Int, from source: RequestSource) async throws -> [ObjectDeletion] {
         // PostgreSQL's text can't hold NUL, so no photo's id has one.
-        guard !randomID.unicodeScalars.contains("\0") else { return nil }
+        guard !randomID.unicodeScalars.contains("\0") else { return [] }
         // The library is locked before the photo, as in uploads. Another order could make a deadlock.
         let query: PostgresQuery = """
             WITH library AS MATERIALIZED (
@@ -204,18 +208,16 @@ package struct PhotoStore: Sendable {
             ), removed AS (
                 DELETE FROM photos USING library
                 WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state <> 'pending'
-                RETURNING random_id, object_version, photos.user_id
+                RETURNING random_id, object_key, object_version, photos.user_id
             ), audited AS (
                 \(part: AuditStore.insertion(of: .photoDeleted, from: source, forEach: "SELECT user_id FROM removed"))
             )
-            INSERT INTO object_deletions (random_id, object_version) SELECT random_id, object_version FROM removed
-            ON CONFLICT (random_id) DO UPDATE SET due_at = excluded.due_at,
-                object_version = coalesce(excluded.object_version, object_deletions.object_version)
+            \(part: Self.deletions(ofAll: "removed"))
             RETURNING random_id, object_version
             """
         return try await postgres.withTransaction { connection in
             try await SchemaLock.share(on: connection)
-            return try await connection.query(query).first.map(ObjectDeletion.init)
+            return try await connection.query(query).map(ObjectDeletion.init)
         }
     }
 

@@ -1,6 +1,10 @@
 /// The facts about a photo that its answer needs.
 package struct ServedPhoto: Sendable {
     package let randomID: String
+    /// Names the photo's object in the store.
+    ///
+    /// Each has its own bytes, which never change.
+    package let objectKey: String
     /// The client's name for the file: a label only.
     package let fileName: String
     /// Nil for a photo that railsauth stored.
@@ -19,6 +23,7 @@ package struct ServedPhoto: Sendable {
     func with(_ facts: PhotoFacts) -> ServedPhoto {
         ServedPhoto(
             randomID: randomID,
+            objectKey: objectKey,
             fileName: fileName,
             contentType: contentType ?? facts.contentType,
             byteCount: byteCount ?? facts.byteCount,

@@ -134,7 +134,7 @@ enum UpgradeRows {
     private static var photos: [[String: Any]] {
         let usual: [String: Any] = [
             "name": "photo", "title": "", "user_id": 1, "state": "ready", "created_at": "2014-09-02T00:00:00",
-            "updated_at": "2014-09-02T00:00:00",
+            "updated_at": "2014-09-02T00:00:00", "is_stripped": false,
         ]
         let odd: [[String: Any]] = [
             ["id": 1, "random_id": "SvFpLv1eJ2AtBVFjWcqRMBkYq4bTQQyQjXmUQv8Kd1A", "image_url": "https://b.example/1"],

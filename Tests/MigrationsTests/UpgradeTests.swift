@@ -75,6 +75,24 @@ struct UpgradeTests {
         }
     }
 
+    @Test("Once a photo has another object, there is no way back to versions that do not know it")
+    func strippedPhotos() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            _ = try await Self.migrator(url).up()
+            try await UpgradeRows.fill(url, at: try #require(Self.versions.last))
+            let count = Self.migrations.count { $0.version >= "20261128001500" }
+            try await TestCluster.withClient(url) { client in
+                try await client.write("UPDATE photos SET object_key = 'another' WHERE id = 1")
+                let error = await #expect(throws: (any Error).self) {
+                    try await Self.migrator(url).down(.last(count))
+                }
+                #expect("\(String(describing: error))".contains("earlier versions do not find their objects"))
+                try await client.write("UPDATE photos SET object_key = NULL")
+            }
+            #expect(try await Self.migrator(url).down(.last(count))?.count == count)
+        }
+    }
+
     @Test("A database with unreleased tables is refused, with the command that reverts them")
     func unreleased() async throws {
         try await TestCluster.withEmptyDatabase { url in

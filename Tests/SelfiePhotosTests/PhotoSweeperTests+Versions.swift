@@ -33,7 +33,7 @@ extension PhotoSweeperTests {
                 try await upload(first, .usual)
                 let object = try await scene.photos.remove(first.randomID, ofUser: scene.userID, from: source)
                 let firstVersions = try await bucket.client.allVersions()
-                #expect(firstVersions == ["\(first.randomID) \(object?.versionID ?? "")"])
+                #expect(firstVersions == ["\(first.randomID) \(object.first?.versionID ?? "")"])
                 #expect(try await recorded() == firstVersions)
 
                 await #expect(throws: PhotoError.noRoom) {

@@ -1,10 +1,11 @@
 import Postgres
 
-/// The photos to copy, and those that were copied, in a temporary table of the database.
+/// The photos' objects to copy, and those that were copied, in a temporary table of the database.
 struct CopyList {
-    /// The facts about a photo that a copy needs.
-    struct Photo: Sendable {
-        let id: Int
+    /// The facts about an object that a copy needs.
+    struct Object: Sendable {
+        let key: String
+        /// The `random_id` of its photo.
         let randomID: String
         let contentType: String?
         let byteCount: Int?
@@ -21,29 +22,28 @@ struct CopyList {
     init(on connection: PostgresConnection) async throws {
         try await InstallationError.refusePooler(of: connection)
         self.connection = connection
-        try await connection.execute(
-            "CREATE TEMPORARY TABLE copied_photos (id bigint PRIMARY KEY, random_id text NOT NULL)"
-        )
+        try await connection.execute("CREATE TEMPORARY TABLE copied_objects (key text PRIMARY KEY)")
     }
 
-    func photoCount() async throws -> Int {
-        try await connection.query("SELECT count(*) AS count FROM photos WHERE state <> 'pending'").first?
+    func objectCount() async throws -> Int {
+        try await connection.query("SELECT count(*) AS count FROM photo_objects WHERE NOT is_pending").first?
             .decode("count") ?? 0
     }
 
-    /// The photos that are still to be copied, in the order of their ids; nil at the end.
-    func page(after id: Int) async throws -> [Photo]? {
+    /// The objects that are still to be copied, in the order of their keys; nil at the end.
+    func page(after key: String) async throws -> [Object]? {
         let rows = try await connection.query(
             """
-            SELECT id, random_id, content_type, byte_count FROM photos
-            WHERE id > \(id) AND state <> 'pending' AND NOT EXISTS (SELECT FROM copied_photos WHERE id = photos.id)
-            ORDER BY id LIMIT \(Self.pageCount)
+            SELECT key, random_id, content_type, byte_count FROM photo_objects
+            WHERE key > \(key) AND NOT is_pending
+                AND NOT EXISTS (SELECT FROM copied_objects WHERE copied_objects.key = photo_objects.key)
+            ORDER BY key LIMIT \(Self.pageCount)
             """
         )
         if rows.isEmpty { return nil }
         return try rows.map { row in
-            Photo(
-                id: try row.decode("id"),
+            Object(
+                key: try row.decode("key"),
                 randomID: try row.decode("random_id"),
                 contentType: try row.decodeIfPresent("content_type"),
                 byteCount: try row.decodeIfPresent("byte_count")
@@ -51,25 +51,21 @@ struct CopyList {
         }
     }
 
-    /// Notes that these photos are done.
-    func note(_ photos: [Photo]) async throws {
+    /// Notes that these objects are done.
+    func note(_ objects: [Object]) async throws {
         try await connection.execute(
-            """
-            INSERT INTO copied_photos (id, random_id)
-            SELECT * FROM unnest(\(photos.map(\.id)), \(photos.map(\.randomID))) ON CONFLICT DO NOTHING
-            """
+            "INSERT INTO copied_objects (key) SELECT * FROM unnest(\(objects.map(\.key))) ON CONFLICT DO NOTHING"
         )
     }
 
-    /// A page of the photos that were noted and are now deleted, in order of their `random_id`.
-    func deleted(after randomID: String) async throws -> [String] {
+    /// A page of the objects that were noted and no longer belong to a photo, in order of their keys.
+    func deleted(after key: String) async throws -> [String] {
         try await connection.query(
             """
-            SELECT random_id FROM copied_photos
-            WHERE random_id > \(randomID)
-                AND NOT EXISTS (SELECT FROM photos WHERE photos.random_id = copied_photos.random_id)
-            ORDER BY random_id LIMIT \(Self.pageCount)
+            SELECT key FROM copied_objects
+            WHERE key > \(key) AND NOT EXISTS (SELECT FROM photo_objects WHERE photo_objects.key = copied_objects.key)
+            ORDER BY key LIMIT \(Self.pageCount)
             """
-        ).map { try $0.decode("random_id") }
+        ).map { try $0.decode("key") }
     }
 }

@@ -37,14 +37,14 @@ struct CopyPhotos: Sendable {
             var done = 0
             for _ in 0..<Self.maxPasses {
                 let before = done
-                var last = 0
+                var last = ""
                 while let page = try await list.page(after: last), let end = page.last {
-                    last = end.id
-                    let total = try await max(list.photoCount(), done)
-                    try await copy(page) { outcome, photo in
+                    last = end.key
+                    let total = try await max(list.objectCount(), done)
+                    try await copy(page) { outcome, object in
                         done += 1
                         report[outcome] += 1
-                        onOutcome(outcome, photo.randomID)
+                        onOutcome(outcome, object.randomID)
                         onProgress(TaskProgress(task: "Copying photos", done: done, total: max(total, done)))
                     }
                     try await list.note(page)
@@ -68,27 +68,27 @@ struct CopyPhotos: Sendable {
         }
     }
 
-    private func copy(_ page: [CopyList.Photo], note: (CopyOutcome, CopyList.Photo) -> Void) async throws {
+    private func copy(_ page: [CopyList.Object], note: (CopyOutcome, CopyList.Object) -> Void) async throws {
         try await forEachResult(of: page, atOnce: Self.copiesInFlight, by: { (try await copy($0), $0) }, note)
     }
 
-    private func copy(_ photo: CopyList.Photo) async throws -> CopyOutcome {
-        let key = photo.randomID
+    private func copy(_ listed: CopyList.Object) async throws -> CopyOutcome {
+        let key = listed.key
         if try await bothHave(key) { return .alreadyThere }
-        guard let object = try await fetch(key) else {
+        guard let object = try await source.spooled(key: key) else {
             if try await destination.length(key: key) != nil { return .alreadyThere }
-            return try await photos.isReady(key) ? .missing : .deleted
+            return try await photos.isReady(key: key) ? .missing : .deleted
         }
-        guard photo.byteCount == nil || photo.byteCount == object.length else { return .damaged }
-        var contentType = photo.contentType
+        guard listed.byteCount == nil || listed.byteCount == object.length else { return .damaged }
+        var contentType = listed.contentType
         if contentType == nil { contentType = try await object.imageFormat()?.contentType }
         try await destination.put(object, key: key, contentType: contentType ?? ServedPhoto.unknownContentType)
         // A put to the bucket compares by itself. A file is read again.
         if direction == .disk, try await disk.digest(of: key)?.sha256Hex != object.digests().sha256Hex {
             throw ObjectStoreError.unavailable(S3NoAnswer.otherBytes)
         }
-        // A service may have deleted it meanwhile, without knowing of the copy.
-        guard try await photos.isReady(key) else {
+        // A service may have deleted its photo meanwhile, without knowing of the copy.
+        guard try await photos.isReady(key: key) else {
             try await destination.delete(ObjectDeletion(key: key))
             return .deleted
         }
@@ -101,13 +101,5 @@ struct CopyPhotos: Sendable {
             return false
         }
         return try await bucket.holds(key: key, length: length, digests: digests)
-    }
-
-    /// The source's whole object, so that a failed put can be tried again.
-    private func fetch(_ key: String) async throws -> SpooledObject? {
-        guard let object = try await source.open(key: key, range: nil) else { return nil }
-        var spool = Spool()
-        try await object.bytes.forEachChunk { try await spool.append($0) }
-        return try await spool.finish()
     }
 }

@@ -26,13 +26,16 @@ extension Installation {
             if case .disk(let path) = configuration.objectStorage { try requireFolder(path) }
             let photos = PhotoStore(postgres: postgres)
             let objects = try await configuration.objectStorage.open(curl: curl, now: now, logger: logger)
-            let measure = MeasurePhotos(
-                photos: photos,
-                measure: MeasurePhoto(photos: photos, objects: objects),
+            let measure = MeasurePhoto(photos: photos, objects: objects)
+            let pass = PhotoPass<MeasurePhoto.Outcome>(
+                task: "Measuring photos",
+                count: photos.unmeasuredCount,
+                page: photos.unmeasured,
+                work: { try await measure($0) },
                 onProgress: onProgress,
                 onOutcome: onOutcome
             )
-            return await TaskResult(OutcomeCounts<MeasurePhoto.Outcome>()) { try await measure(into: &$0) }
+            return await TaskResult(OutcomeCounts<MeasurePhoto.Outcome>()) { try await pass(into: &$0) }
         }
     }
 }

@@ -62,7 +62,7 @@ struct ObjectListing {
             """
             SELECT count(*) AS count FROM listed_objects
             WHERE modified_ms <= \(date.milliseconds)
-                AND NOT EXISTS (SELECT FROM photos WHERE random_id = key)
+                AND NOT EXISTS (SELECT FROM photo_objects WHERE photo_objects.key = listed_objects.key)
                 AND NOT EXISTS (SELECT FROM object_deletions WHERE random_id = key)
             """
         )
@@ -74,7 +74,7 @@ struct ObjectListing {
             """
             SELECT key FROM listed_objects
             WHERE key > \(key) AND modified_ms <= \(date.milliseconds)
-                AND NOT EXISTS (SELECT FROM photos WHERE random_id = key)
+                AND NOT EXISTS (SELECT FROM photo_objects WHERE photo_objects.key = listed_objects.key)
                 AND NOT EXISTS (SELECT FROM object_deletions WHERE random_id = key)
             ORDER BY key LIMIT \(Self.pageCount)
             """
@@ -85,9 +85,9 @@ struct ObjectListing {
     func missingCount(minSeconds: Int) async throws -> Int {
         try await count(
             """
-            SELECT count(*) AS count FROM photos
-            WHERE state <> 'pending' AND created_at <= now() AT TIME ZONE 'UTC' - make_interval(secs => \(minSeconds))
-                AND NOT EXISTS (SELECT FROM listed_objects WHERE key = random_id)
+            SELECT count(*) AS count FROM photo_objects
+            WHERE NOT is_pending AND created_at <= now() AT TIME ZONE 'UTC' - make_interval(secs => \(minSeconds))
+                AND NOT EXISTS (SELECT FROM listed_objects WHERE listed_objects.key = photo_objects.key)
             """
         )
     }
@@ -96,15 +96,17 @@ struct ObjectListing {
     func mismatches(minSeconds: Int, after id: Int) async throws -> [Mismatch] {
         try await connection.query(
             """
-            SELECT id, random_id, byte_count FROM photos LEFT JOIN listed_objects ON key = random_id
-            WHERE id > \(id) AND state <> 'pending'
+            SELECT photo_id, random_id, photo_objects.key, byte_count
+            FROM photo_objects LEFT JOIN listed_objects USING (key)
+            WHERE photo_id > \(id) AND NOT is_pending
                 AND created_at <= now() AT TIME ZONE 'UTC' - make_interval(secs => \(minSeconds))
-                AND (key IS NULL OR length <> byte_count)
-            ORDER BY id LIMIT \(Self.pageCount)
+                AND (length IS NULL OR length <> byte_count)
+            ORDER BY photo_id LIMIT \(Self.pageCount)
             """
         ).map { row in
             Mismatch(
-                id: try row.decode("id"),
+                id: try row.decode("photo_id"),
+                key: try row.decode("key"),
                 randomID: try row.decode("random_id"),
                 byteCount: try row.decodeIfPresent("byte_count")
             )
@@ -119,6 +121,7 @@ struct ObjectListing {
 /// A photo whose object does not match its row.
 struct Mismatch: Sendable {
     let id: Int
+    let key: String
     let randomID: String
     let byteCount: Int?
 }

@@ -96,7 +96,7 @@ struct ReconcilePhotos: Sendable {
         }
     }
 
-    /// - Returns: The ids of photos without an object.
+    /// - Returns: The keys of missing objects.
     private func comparePhotos(
         _ listing: ObjectListing,
         into report: inout ReconciliationReport
@@ -106,16 +106,16 @@ struct ReconcilePhotos: Sendable {
             let page = try await listing.mismatches(minSeconds: options.minSeconds, after: last)
             guard let end = page.last else { return lost }
             last = end.id
-            let lengths = try await lengths(of: page.map(\.randomID))
+            let lengths = try await lengths(of: page.map(\.key))
             for mismatch in page {
-                let length = lengths[mismatch.randomID] ?? nil
+                let length = lengths[mismatch.key] ?? nil
                 // It may have been stored after the list passed its key, or deleted meanwhile.
                 guard length == nil || mismatch.byteCount.map({ $0 != length }) == true,
-                    try await photos.isReady(mismatch.randomID)
+                    try await photos.isReady(key: mismatch.key)
                 else { continue }
                 if length == nil {
-                    lost.insert(mismatch.randomID)
-                    let isRepaired = options.repairs ? try await photos.removeLost(mismatch.randomID) : false
+                    lost.insert(mismatch.key)
+                    let isRepaired = options.repairs ? try await photos.removeLost(key: mismatch.key) : false
                     note(.photoWithoutObject, mismatch.randomID, isRepaired: isRepaired, in: &report)
                 } else {
                     note(.otherLength, mismatch.randomID, isRepaired: false, in: &report)
@@ -138,7 +138,7 @@ struct ReconcilePhotos: Sendable {
     }
 
     private func isPending(_ put: UnfinishedPut) async throws -> Bool {
-        for key in put.spellings where try await photos.isPending(key) { return true }
+        for key in put.spellings where try await photos.isPending(key: key) { return true }
         return false
     }
 
@@ -146,7 +146,7 @@ struct ReconcilePhotos: Sendable {
     ///
     /// Those of a photo that has a row stay until it is deleted.
     ///
-    /// Those of a photo whose object is missing may be all that is left of it. They stay in this run, for a restore.
+    /// Those of a missing object may be all that is left of it. They stay in this run, for a restore.
     private func compareVersions(
         into report: inout ReconciliationReport,
         before date: Date,

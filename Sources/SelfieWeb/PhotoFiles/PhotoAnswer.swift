@@ -26,7 +26,7 @@ struct PhotoAnswer {
     func response(to request: Request, context: ServiceRequestContext) async throws -> Response? {
         var known: Int?
         if request.method == .head || photo.byteCount == nil {
-            known = try await objects.length(key: photo.randomID)
+            known = try await objects.length(key: photo.objectKey)
             guard known != nil else { return nil }
         }
         let length = known ?? photo.byteCount ?? 0
@@ -69,7 +69,7 @@ struct PhotoAnswer {
     private func body(_ range: Range<Int>?, of length: Int, context: ServiceRequestContext) async throws
         -> ResponseBody?
     {
-        guard let object = try await objects.open(key: photo.randomID, range: range) else { return nil }
+        guard let object = try await objects.open(key: photo.objectKey, range: range) else { return nil }
         guard object.length == length else { throw Self.otherLength }
         return ResponseBody(object.bytes, count: range?.count ?? length, permits: permits, context: context)
     }

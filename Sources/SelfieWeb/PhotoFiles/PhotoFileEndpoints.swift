@@ -138,7 +138,7 @@ struct PhotoFileEndpoints: EndpointGroup {
     ) async throws -> Response? {
         let end = date + TimeInterval(secondsLeft)
         let url = try await parts.objects.publicURL(
-            key: photo.randomID,
+            key: photo.objectKey,
             at: date,
             endingBy: end,
             isHead: isHead,

@@ -6,9 +6,9 @@ import SelfiePhotos
 extension ServedPhoto {
     /// The conditions that a request may state.
     ///
-    /// The tag is the id, because a photo's bytes never change.
+    /// The tag is the object's key, because an object's bytes never change.
     var preconditions: Preconditions {
-        Preconditions(tag: EntityTag(PercentEncoding.string(of: randomID)), lastModified: createdAt)
+        Preconditions(tag: EntityTag(PercentEncoding.string(of: objectKey)), lastModified: createdAt)
     }
 
     /// The headers for the store's answer; none when the type is not known.

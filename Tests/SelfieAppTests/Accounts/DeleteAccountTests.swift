@@ -177,7 +177,7 @@ struct DeleteAccountTests {
                         try await connection.query("SELECT FROM photo_libraries FOR UPDATE")
                         for id in ids { calls.addTask { try await service.delete(id, token: token).status } }
                         calls.addTask {
-                            try await PhotoStore(postgres: service.postgres).removeLost(ids[0]) ? 200 : 404
+                            try await PhotoStore(postgres: service.postgres).removeLost(key: ids[0]) ? 200 : 404
                         }
                         calls.addTask { try await Self.delete(service, token).status }
                         try await service.waitForLocks(ids.count + 2)

@@ -68,7 +68,7 @@ struct FaultClient: Sendable {
         var ids: [String] = []
         for _ in 0..<2 {
             let id = try await account.addPhoto()
-            #expect(try await account.photos.remove(id, ofUser: account.userID, from: .test) != nil)
+            #expect(try await account.photos.remove(id, ofUser: account.userID, from: .test).count == 1)
             ids.append(id)
         }
         let sweeper = PhotoSweeper(

@@ -8,31 +8,15 @@ import Testing
 
 @Suite("Metadata in uploads")
 struct PhotoMetadataTests {
-    private static let secret = "PLANTED-52.520008,13.404954"
-
-    private static func segment(_ marker: UInt8, _ contents: Data) -> Data {
-        let length = contents.count + 2
-        return Data([0xFF, marker, UInt8(length >> 8), UInt8(length & 0xFF)]) + contents
-    }
-
-    /// A JPEG with an orientation and secrets in Exif, XMP, a comment and behind its end.
-    private static let jpeg: Data = {
-        let entry: [UInt8] = [0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6, 0, 0]
-        let exif = Data("Exif\0\0MM\0*\0\0\0\u{8}\0\u{1}".utf8) + entry + Data(count: 4) + Data(secret.utf8)
-        let xmp = Data("http://ns.adobe.com/xap/1.0/\0<x>\(secret)</x>".utf8)
-        return TestImage.jpeg.prefix(2) + segment(0xE1, exif) + segment(0xE1, xmp) + segment(0xFE, Data(secret.utf8))
-            + TestImage.jpeg.dropFirst(2) + Data(secret.utf8)
-    }()
-
     @Test("It is in no object, no answer and no row; the orientation stays", arguments: TestDelivery.direct)
     func stripped(delivery: TestDelivery) async throws {
         try await TestService.run(store: delivery.store, settings: delivery.settings) { service in
             let token = try await service.makeToken()
-            let answer = try await service.upload(Self.jpeg, token: token)
+            let answer = try await service.upload(PlantedImage.jpeg, token: token)
             let randomID = try #require(answer.json["random_id"] as? String)
             let stored = try #require(service.objects.bytes(key: randomID))
             #expect(stored.count > TestImage.jpeg.count && stored.count < TestImage.jpeg.count + 50)
-            #expect(stored.firstRange(of: Data("PLANTED".utf8)) == nil)
+            #expect(stored.firstRange(of: Data(PlantedImage.marker.utf8)) == nil)
             #expect(stored.firstRange(of: Data([0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, 6])) != nil)
             #expect(answer.json["byte_count"] as? Int == stored.count)
             #expect(answer.json["width"] as? Int == 480)
@@ -43,9 +27,9 @@ struct PhotoMetadataTests {
             let again = try await service.upload(stored, token: token)
             let isSame = service.objects.bytes(key: try #require(again.json["random_id"] as? String)) == stored
             #expect(isSame)
-            #expect(!service.log.text.contains("PLANTED"))
+            #expect(!service.log.text.contains(PlantedImage.marker))
             let rows = try await service.postgres.read("SELECT photos::text AS row FROM photos")
-            #expect(try rows.allSatisfy { try !$0.decode("row", as: String.self).contains("PLANTED") })
+            #expect(try rows.allSatisfy { try !$0.decode("row", as: String.self).contains(PlantedImage.marker) })
         }
     }
 
@@ -53,8 +37,8 @@ struct PhotoMetadataTests {
     func kept() async throws {
         try await TestService.run(settings: ["PHOTO_METADATA": "keep"]) { service in
             let token = try await service.makeToken()
-            let answer = try await service.upload(Self.jpeg, token: token)
-            let isSame = service.objects.bytes(key: try #require(answer.json["random_id"] as? String)) == Self.jpeg
+            let answer = try await service.upload(PlantedImage.jpeg, token: token)
+            let isSame = service.objects.bytes(key: try #require(answer.json["random_id"] as? String)) == PlantedImage.jpeg
             #expect(isSame)
         }
     }
@@ -82,7 +66,7 @@ struct PhotoMetadataTests {
         try await TestService.run { service in
             let token = try await service.makeToken()
             // A second frame, behind which decoders disagree.
-            let frame = Self.segment(0xC0, Data([8, 0, 1, 0, 1, 1, 1, 0x11, 0]))
+            let frame = PlantedImage.segment(0xC0, Data([8, 0, 1, 0, 1, 1, 1, 0x11, 0]))
             let broken = TestImage.jpeg.prefix(2) + frame + TestImage.jpeg.dropFirst(2)
             let answer = try await service.upload(broken, token: token)
             #expect(answer.status == 415 && answer.code == "photo_format_unknown", "\(answer.text)")
