@@ -47,7 +47,8 @@ let fuzzing: [Target] =
 let package = Package(
     name: "selfie",
     products: [
-        .executable(name: "selfie", targets: ["selfie"])
+        .executable(name: "selfie", targets: ["selfie"]),
+        .executable(name: "selfie-render", targets: ["selfie-render"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-algorithms", from: "1.2.1"),
@@ -104,6 +105,22 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "ImageFiles", dependencies: ["CZlib"], swiftSettings: settings),
+        // What selfie-render and those who start it agree on.
+        .target(name: "RenderInterface", swiftSettings: settings),
+        .target(name: "CSpawn"),
+        .target(name: "CVips"),
+        .target(name: "CSandbox", linkerSettings: [.linkedLibrary("seccomp")]),
+        .executableTarget(
+            name: "selfie-render",
+            dependencies: ["CSandbox", "CVips", "ImageFiles", "RenderInterface"],
+            resources: [.embedInCode("Samples")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "Renderer",
+            dependencies: ["CSpawn", "Concurrency", "ImageFiles", "RenderInterface"],
+            swiftSettings: settings
+        ),
         .target(
             name: "Outages",
             dependencies: ["Concurrency", .product(name: "Logging", package: "swift-log")],
@@ -626,6 +643,15 @@ let package = Package(
             name: "ImageFilesTests",
             dependencies: ["ImageFiles", "ServerProcesses"],
             exclude: ["Samples"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RendererTests",
+            dependencies: [
+                "ImageFiles", "ProcessTestSupport", "RenderInterface", "Renderer", "ServerProcesses", "TestSupport",
+                "selfie-render",
+            ],
+            exclude: ["Pictures"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -1,0 +1,46 @@
+import ImageFiles
+
+/// A small picture made of a photo: a JPEG, or a WebP if it is transparent, upright, in sRGB, without metadata.
+package struct Rendition: Sendable, Equatable {
+    /// At most 8 MiB.
+    package let bytes: [UInt8]
+    /// `image/jpeg` or `image/webp`.
+    package let contentType: String
+    /// In pixels.
+    package let width: Int
+    /// In pixels.
+    package let height: Int
+
+    /// Checks what a renderer wrote, which a photo may have subverted.
+    ///
+    /// The file's structure is read, without decoding. It must be complete, have nothing to strip, and nothing behind it.
+    ///
+    /// - Parameters:
+    ///   - bytes: What was written.
+    ///   - longerSide: What was asked for, in pixels.
+    /// - Throws: `outputInvalid`.
+    init(checking bytes: [UInt8], longerSide: Int) async throws(RenderFailure) {
+        let (image, stripped): (ImageFile?, StrippedImage?)
+        do {
+            let read: (Range<Int>) async throws -> [UInt8] = { Array(bytes[$0]) }
+            image = try await ImageFile.read(length: bytes.count, mustBeWhole: true, read)
+            stripped = try await StrippedImage.read(length: bytes.count, read)
+        } catch {
+            throw .outputInvalid
+        }
+        guard let image, image.format == .jpeg || image.format == .webp,
+            max(image.size.width, image.size.height) == longerSide,
+            let stripped, stripped.isWhole(ofLength: bytes.count)
+        else { throw .outputInvalid }
+        self.bytes = bytes
+        contentType = image.format.contentType
+        (width, height) = (image.size.width, image.size.height)
+    }
+}
+
+/// What a renderer says about a photo.
+package enum RenderOutcome: Sendable, Equatable {
+    case rendition(Rendition)
+    /// The photo is not larger than asked for, so it is its own small one.
+    case smallEnough
+}
