@@ -271,7 +271,7 @@ let package = Package(
             name: "SelfiePhotos",
             dependencies: [
                 "Budgets", "Concurrency", "Encodings", "ImageFiles", "JSON", "ObjectStore", "Outages", "Postgres",
-                "S3", "Cryptography", "SelfieAccounts",
+                "Renderer", "S3", "Cryptography", "LinuxFiles", "SelfieAccounts",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -292,7 +292,7 @@ let package = Package(
             name: "SelfieCore",
             dependencies: [
                 "Concurrency", "ObjectStore", "Outages", "Postgres", "SelfieAccounts", "SelfieConfiguration",
-                "SelfiePhotos", "SelfieRecords",
+                "Renderer", "SelfiePhotos", "SelfieRecords",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
@@ -351,7 +351,7 @@ let package = Package(
                 "Traces",
                 "Budgets", "CLinux", "Concurrency", "HTTPConnection", "Migrations", "ObjectStore", "Outages",
                 "Postgres",
-                "Prometheus", "S3", "SelfieConfiguration",
+                "Prometheus", "Renderer", "S3", "SelfieConfiguration",
                 "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieRecords",
                 "SelfieWeb",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
@@ -732,7 +732,7 @@ let package = Package(
                 "Budgets", "Concurrency", "Encodings", "JSON",
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",
                 "S3TestSupport", "ServiceTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
-                "HTTPConnection", "LinuxFiles",
+                "HTTPConnection", "ImageFiles", "LinuxFiles", "Renderer", "selfie-render",
                 "ObjectStore", "RecordSchema", "SelfieApp", "SelfieConfiguration", "SelfieAccounts", "SelfieCore",
                 "SelfiePhotos", "SelfieRecords",
                 "SelfieOperations", "SelfieWeb",

@@ -1,3 +1,4 @@
+import Glibc
 import RenderInterface
 
 /// Why a picture was not rendered.
@@ -50,6 +51,15 @@ package enum RenderFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .cancelled: "cancelled"
         }
     }
+
+    /// One failure for each word.
+    private static let all: [RenderFailure] = [
+        .programMissing, .libraryMissing, .formatMissing, .notStarted, .tooManyPixels, .tooManyBytes, .unreadable,
+        .timeExceeded, .memoryExceeded, .crashed(signal: SIGSEGV), .callForbidden, .outputInvalid, .killed, .cancelled,
+    ]
+
+    /// All words.
+    package static let words = all.map(\.word)
 
     /// Whether the same picture would most likely fail again on this machine, so that trying again is no use.
     package var isOfThePicture: Bool {

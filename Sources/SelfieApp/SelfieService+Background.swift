@@ -9,7 +9,10 @@ extension SelfieService {
     func backgroundServices(_ useCases: UseCases, _ connections: ConnectionPermits) -> [any Service] {
         let trimmer = MemoryTrimmer()
         let closedConnections = ClosedConnectionReport(connections: connections, logger: logger)
-        return [
+        let renditions = useCases.photos.makeRendition.map {
+            [RenditionService(make: $0, includesBacklog: rendersInBackground)]
+        } ?? []
+        return renditions + [
             PeriodicService(interval: sweepInterval) { await useCases.photos.sweeper.sweepOrWarn() },
             PeriodicService(interval: sweepInterval) { await useCases.housekeeper.finishDeletions() },
             PeriodicService(interval: tidyInterval) { await useCases.housekeeper.tidy() },

@@ -11,6 +11,7 @@ import NIOCore
 import ObjectStore
 import Postgres
 import Prometheus
+package import Renderer
 import S3
 import SelfieAccounts
 package import SelfieConfiguration
@@ -58,6 +59,10 @@ package struct SelfieService: Service {
     package var passwordHashCost: Int?
     /// How many hashes are computed at once, and how many may wait.
     var passwordHashing = PasswordHasherOptions(coreCount: System.coreCount)
+    /// Whether small pictures of new photos are made before somebody asks for them.
+    var rendersInBackground = true
+    /// Decodes photos for small pictures.
+    package var renderer = RenderProcess.programBesideThis.map { RenderProcess(program: $0) }
     /// The time for tokens, URLs and requests to the store.
     package var now: @Sendable () -> Date = { Date() }
     /// The clock for remembering refusals.
@@ -138,6 +143,7 @@ package struct SelfieService: Service {
             postgres: postgres,
             objects: objects,
             hasher: hasher,
+            renderer: renderer,
             settings: configuration,
             clock: clock,
             now: now,

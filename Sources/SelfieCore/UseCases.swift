@@ -3,6 +3,7 @@ package import FoundationEssentials
 package import Logging
 package import ObjectStore
 package import Postgres
+package import Renderer
 package import SelfieAccounts
 package import SelfieConfiguration
 package import SelfiePhotos
@@ -24,6 +25,7 @@ package struct UseCases: Sendable {
     ///   - postgres: The database.
     ///   - objects: The store of photos' bytes.
     ///   - hasher: Hashes passwords.
+    ///   - renderer: Decodes photos for small pictures; nil when there is none.
     ///   - settings: The settings.
     ///   - clock: The clock for remembering refusals.
     ///   - now: The time for tokens.
@@ -33,6 +35,7 @@ package struct UseCases: Sendable {
         postgres: PostgresClient,
         objects: any ObjectStore,
         hasher: PasswordHasher,
+        renderer: RenderProcess?,
         settings: ServiceConfiguration,
         clock: any MonotonicClock,
         now: @escaping @Sendable () -> Date,
@@ -66,6 +69,8 @@ package struct UseCases: Sendable {
             objects: objects,
             quota: settings.photoQuota,
             uploadLimits: settings.uploadLimits,
+            renderer: settings.renditionsAtOnce > 0 ? renderer : nil,
+            renditionsAtOnce: settings.renditionsAtOnce,
             limiter: accounts.limiter,
             notifier: notifier,
             reportLosses: { [report = records.reportPhotoLosses] in try await report() },

@@ -55,11 +55,18 @@ extension PhotoStore {
         """
     }
 
-    /// How many objects are still to be deleted.
+    /// How many objects are to be deleted soon, or could not be deleted.
+    ///
+    /// Replaced objects that redirects may lead to do not count.
     ///
     /// - Throws: `PostgresError`.
     package func waitingDeletionCount() async throws -> Int {
-        let rows = try await postgres.read("SELECT count(*) AS count FROM object_deletions")
+        let rows = try await postgres.read(
+            """
+            SELECT count(*) AS count FROM object_deletions
+            WHERE attempts > 0 OR due_at <= now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.maxPendingInPartsSeconds))
+            """
+        )
         return try rows[0].decode("count")
     }
 

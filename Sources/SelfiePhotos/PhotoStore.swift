@@ -33,11 +33,17 @@ package struct PhotoStore: Sendable {
     /// - Throws: `PostgresError`.
     package func servedPhoto(_ randomID: String) async throws -> ServedPhoto? {
         let row = try await postgres.lookUp(Self.servedPhotoByID, key: Array(randomID.utf8))
-        guard let row else { return nil }
+        return try row.map { try Self.servedPhoto(randomID, $0) }
+    }
+
+    /// Reads a row with ``servedColumns``.
+    static func servedPhoto(_ randomID: String, _ row: PostgresRow) throws -> ServedPhoto {
         let createdAt: Date? = try row.decodeIfPresent("created_at")
+        let objectKey: String = try row.decode("object_key")
         return ServedPhoto(
             randomID: randomID,
-            objectKey: try row.decode("object_key"),
+            objectKey: objectKey,
+            tag: objectKey,
             fileName: try row.decode("name"),
             contentType: try row.decodeIfPresent("content_type"),
             byteCount: try row.decodeIfPresent("byte_count"),
@@ -46,11 +52,13 @@ package struct PhotoStore: Sendable {
         )
     }
 
+    static let servedColumns = """
+        name, photos.content_type, photos.byte_count, photos.created_at, coalesce(url_series, 0) AS url_series,
+        coalesce(photos.object_key, random_id)::text AS object_key
+        """
+
     static let servedPhotoByID = PostgresLookup(
-        columns: """
-            name, content_type, photos.byte_count, photos.created_at, coalesce(url_series, 0) AS url_series,
-            coalesce(object_key, random_id)::text AS object_key
-            """,
+        columns: servedColumns,
         source: """
             FROM photos JOIN users ON users.id = user_id LEFT JOIN photo_libraries USING (user_id)
             WHERE random_id = convert_from(asked.key, 'UTF8') COLLATE "default" AND state <> 'pending' AND disabled_at IS NULL

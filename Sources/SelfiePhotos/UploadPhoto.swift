@@ -11,6 +11,7 @@ package struct UploadPhoto: Sendable {
     let objects: any ObjectStore
     let quota: PhotoQuota
     var notifier: ChangeNotifier?
+    var makeRendition: MakeRendition?
 
     /// Stores a photo whole or not at all.
     ///
@@ -38,6 +39,7 @@ package struct UploadPhoto: Sendable {
                 within: quota
             )
             notifier?.notify([.user(new.userID)])
+            makeRendition?.makeLater(of: randomID, userID: new.userID)
             return stored
         } catch {
             await undo(randomID, versionID: versionID, logger: logger)

@@ -3,6 +3,6 @@ import ArgumentParser
 struct Photos: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage the photos' bytes.",
-        subcommands: [Reconcile.self, Copy.self, Measure.self, Strip.self]
+        subcommands: [ShowPhoto.self, Reconcile.self, Copy.self, Measure.self, Strip.self]
     )
 }

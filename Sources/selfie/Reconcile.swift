@@ -124,6 +124,8 @@ extension ReconciliationReport.Kind {
         case .photoWithoutObject: ("Photos without an object", "photo without an object:", "row deleted")
         case .otherLength:
             ("Photos whose object has another length", "photo whose object has another length:", "repaired")
+        case .renditionWithoutObject:
+            ("Small pictures without their object", "small picture without its object, of", "will be made again")
         case .unfinishedPut: ("Uploads left unfinished", "upload left unfinished:", "upload removed")
         case .versionWithoutPhoto:
             ("Versions of deleted photos", "version of a deleted photo:", "version deleted")

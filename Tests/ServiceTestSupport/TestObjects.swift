@@ -72,14 +72,23 @@ package enum TestObjects: Sendable {
     /// The keys of all objects, of unfinished ones too, sorted.
     package func keys() -> [String] {
         let files = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
-        return (files?.compactMap { $0 as? URL } ?? [])
-            .filter { !$0.hasDirectoryPath }
-            .map(\.lastPathComponent).sorted()
+        let urls: [URL] = files?.compactMap { $0 as? URL } ?? []
+        return urls.filter { !$0.hasDirectoryPath }.map { file in
+            // Only small pictures have slashes in their keys.
+            let path = String(file.path.dropFirst(folder.path.count + 1))
+            return path.hasPrefix("renditions") ? path.replacing("%2F", with: "/") : file.lastPathComponent
+        }.sorted()
     }
 
     /// An object's bytes; nil when there is none.
     package func bytes(key: String) -> Data? {
-        try? Data(contentsOf: folder.appending(path: key))
+        try? Data(contentsOf: folder.appending(path: name(of: key)))
+    }
+
+    /// The file of an object in the store's folder.
+    private func name(of key: String) -> String {
+        guard case .disk = self, key.hasPrefix("renditions/") else { return key }
+        return key.replacing("/", with: "%2F")
     }
 
     /// Removes an object behind the service's back.
@@ -87,7 +96,7 @@ package enum TestObjects: Sendable {
     /// - Throws: `S3Error`, or an error of Foundation's.
     package func remove(key: String) async throws {
         switch self {
-        case .disk(let folder): try FileManager.default.removeItem(at: folder.appending(path: key))
+        case .disk(let folder): try FileManager.default.removeItem(at: folder.appending(path: name(of: key)))
         case .s3(let server, let bucket):
             try await withS3Client(of: server, bucket: bucket) { try await $0.delete(key: key) }
         }

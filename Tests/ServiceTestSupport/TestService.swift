@@ -158,6 +158,8 @@ package struct TestService: Sendable {
             "GALLERY": "true", "DIRECTORY": "members",
             // Whatever a test does, it does from one address; those about limits turn them on.
             "RATE_LIMITS": "off",
+            // Tests of small pictures turn them on.
+            "RENDITIONS_AT_ONCE": "0",
         ].merging(objects.settings) { $1 }
     }
 }

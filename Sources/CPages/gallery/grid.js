@@ -143,7 +143,11 @@ export class Grid {
         cell.url = photo.url;
         unseen.textContent = photo.kind;
         show(true);
-        showPhoto(image, photo, { onLoad: () => cell.classList.add("loaded"), onFail: () => show(false) });
+        showPhoto(image, photo, {
+            size: "small",
+            onLoad: () => cell.classList.add("loaded"),
+            onFail: () => show(false),
+        });
     }
 
     #move(event) {

@@ -13,7 +13,7 @@ let waiting = [];
 /**
  * Loads a photo into an image when it is its turn. Retries if that fails.
  *
- * @param options `isFirst` puts it before all others. `onLoad` is called when the photo is loaded, `onFail` with a sentence
+ * @param options `size` is `small` or `medium`, for a small picture of the photo. `isFirst` puts it before all others. `onLoad` is called when the photo is loaded, `onFail` with a sentence
  *     for people when it can't be loaded.
  */
 export function showPhoto(image, photo, options) {
@@ -42,7 +42,8 @@ function start(task) {
     running.add(task);
     task.image.onload = () => end(task, () => task.options.onLoad?.());
     task.image.onerror = () => end(task, () => failed(task));
-    task.image.src = task.photo.url;
+    const { photo, options } = task;
+    task.image.src = options.size ? `${photo.url}&size=${options.size}` : photo.url;
 }
 
 function end(task, then) {

@@ -65,6 +65,7 @@ export class Viewer {
         this.#say("");
         this.image.alt = photo.label;
         showPhoto(this.image, photo, {
+            size: "medium",
             isFirst: true,
             onFail: (text) => this.#say(`${text} You can download the photo.`),
         });
@@ -85,7 +86,7 @@ export class Viewer {
         find("viewer-next").ariaDisabled = `${this.#index === this.#photos.length - 1}`;
         // So the next photo shows at once.
         const neighbour = this.#photos[this.#index + 1];
-        if (neighbour) showPhoto(this.neighbour, neighbour, {});
+        if (neighbour) showPhoto(this.neighbour, neighbour, { size: "medium" });
         else forgetPhoto(this.neighbour);
     }
 

@@ -7,6 +7,8 @@ import NIOPosix
 package import S3
 
 /// Objects as files of one folder, each named by its key.
+///
+/// A slash in a key is `%2F` in the name.
 package struct DiskObjectStore: ObjectStore {
     private let directory: String
     private let steps: FileSteps
@@ -147,7 +149,7 @@ package struct DiskObjectStore: ObjectStore {
 
     package func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws {
         try await forEachPage(of: directory) { files in
-            try await body(files.map { ObjectEntry(key: $0.name, length: $0.bytes, modified: $0.modified) })
+            try await body(files.map { ObjectEntry(key: Self.key(of: $0.name), length: $0.bytes, modified: $0.modified) })
         }
     }
 
@@ -178,12 +180,23 @@ package struct DiskObjectStore: ObjectStore {
     }
 
     /// Accepts any name of a file directly in the folder, except those that begin with a dot.
+    ///
+    /// Slashes are only in keys of small pictures.
     private func path(of key: String) throws(ObjectStoreError) -> String {
-        guard (1...255).contains(key.utf8.count), !key.hasPrefix("."), !key.utf8.contains(UInt8(ascii: "/")),
-            !key.utf8.contains(0)
+        let name = key.hasPrefix(Self.foldedPrefix) ? key.replacing("/", with: Self.foldedSlash) : key
+        guard (1...255).contains(name.utf8.count), !name.hasPrefix("."), !name.utf8.contains(UInt8(ascii: "/")),
+            !name.utf8.contains(0)
         else { throw .invalidKey }
-        return "\(directory)/\(key)"
+        return "\(directory)/\(name)"
     }
+
+    /// The key of a file with this name.
+    private static func key(of name: String) -> String {
+        name.hasPrefix("renditions\(foldedSlash)") ? name.replacing(foldedSlash, with: "/") : name
+    }
+
+    private static let foldedPrefix = "renditions/"
+    private static let foldedSlash = "%2F"
 
     /// Runs blocking calls on a thread that may block.
     private func run<Result: Sendable>(

@@ -53,6 +53,12 @@ final class MetricsSampler: Sendable {
     private static let deletions = (
         name: "object_deletions_waiting", help: "Objects that are still to be deleted, of all processes together."
     )
+    private static let renditions = (
+        name: "renditions", help: "Small pictures that this process made or did not make, by outcome."
+    )
+    private static let failedRenditions = (
+        name: "renditions_failed", help: "Small pictures that can't be made, or not now, of all processes, by reason."
+    )
     private static let build = (
         name: "selfie_build_info", help: "1; the labels are the version and the last migration that it needs."
     )
@@ -60,19 +66,32 @@ final class MetricsSampler: Sendable {
     /// A sentence for each of them, by its name.
     static let help = Dictionary(
         uniqueKeysWithValues: gauges.map { ($0.name, $0.help) } + counters.map { ("\($0.name)_total", $0.help) }
-            + [deletions, build].map { ($0.name, $0.help) }
+            + [deletions, failedRenditions, build].map { ($0.name, $0.help) }
+            + [("\(renditions.name)_total", renditions.help)]
     )
 
     private let sources: Sources
     private let gauges: [Meter]
     private let counters: [SampledCounter]
     private let deletionsWaiting: Meter
+    private let renditionOutcomes: [String: SampledCounter]
+    private let renditionFailures: [String: Meter]
 
     init(_ sources: Sources, schemaVersion: String?, factory: any MetricsFactory) {
         self.sources = sources
         gauges = Self.gauges.map { Meter(label: $0.name, factory: factory) }
         counters = Self.counters.map { SampledCounter($0.name, factory) }
         deletionsWaiting = Meter(label: Self.deletions.name, factory: factory)
+        renditionOutcomes = Dictionary(
+            uniqueKeysWithValues: MakeRendition.outcomes.map { outcome in
+                (outcome, SampledCounter(Self.renditions.name, factory, dimensions: [("outcome", outcome)]))
+            }
+        )
+        renditionFailures = Dictionary(
+            uniqueKeysWithValues: MakeRendition.failureReasons.map { reason in
+                (reason, Meter(label: Self.failedRenditions.name, dimensions: [("reason", reason)], factory: factory))
+            }
+        )
         Meter(
             label: Self.build.name,
             dimensions: [("version", SelfieVersion.current), ("schema", schemaVersion ?? "unknown")],
@@ -86,7 +105,13 @@ final class MetricsSampler: Sendable {
     func sample() async {
         for (gauge, metric) in zip(gauges, Self.gauges) { gauge.set(metric.read(sources)) }
         for (counter, metric) in zip(counters, Self.counters) { counter.set(metric.read(sources)) }
-        if let count = try? await sources.useCases.photos.store.waitingDeletionCount() { deletionsWaiting.set(count) }
+        let photos = sources.useCases.photos
+        if let count = try? await photos.store.waitingDeletionCount() { deletionsWaiting.set(count) }
+        for (outcome, count) in photos.makeRendition?.outcomeCounts ?? [:] {
+            renditionOutcomes[outcome]?.set(Double(count))
+        }
+        guard let failed = try? await photos.store.failedRenditionCounts() else { return }
+        for (reason, meter) in renditionFailures { meter.set(failed[reason] ?? 0) }
     }
 }
 
@@ -95,8 +120,8 @@ private final class SampledCounter: Sendable {
     private let counter: FloatingPointCounter
     private let last = Mutex(0.0)
 
-    init(_ label: String, _ factory: any MetricsFactory) {
-        counter = FloatingPointCounter(label: label, factory: factory)
+    init(_ label: String, _ factory: any MetricsFactory, dimensions: [(String, String)] = []) {
+        counter = FloatingPointCounter(label: label, dimensions: dimensions, factory: factory)
         // Shown from the beginning, though nothing has happened.
         counter.increment(by: 0)
     }

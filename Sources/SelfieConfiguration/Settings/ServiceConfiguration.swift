@@ -44,6 +44,8 @@ package struct ServiceConfiguration: Sendable {
     package let photoQuota: PhotoQuota
     /// From `UPLOADS_AT_ONCE_MAX` and `UPLOADS_AT_ONCE_PER_USER_MAX`.
     package let uploadLimits: PermitLimits
+    /// From `RENDITIONS_AT_ONCE`: how many small pictures are made at once; 0 for none.
+    package let renditionsAtOnce: Int
     /// From `DOWNLOADS_AT_ONCE_MAX`; nil when it is not set.
     package let maxDownloads: Int?
     /// From `DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX`; nil when it is not set.
@@ -117,6 +119,7 @@ package struct ServiceConfiguration: Sendable {
         photoQuota = settings.photoQuota()
         recordsQuotaBytes = settings.recordsQuotaBytes()
         uploadLimits = settings.uploadLimits()
+        renditionsAtOnce = settings.integer("RENDITIONS_AT_ONCE", in: 0...64, default: 1)
         maxDownloads = settings.integer("DOWNLOADS_AT_ONCE_MAX", in: 1...100_000)
         maxDownloadsPerAddress = settings.integer("DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX", in: 1...100_000)
         maxConnections = settings.integer("CONNECTIONS_MAX", in: 32...1_000_000)

@@ -11,6 +11,8 @@ package enum InstallationError: Error, CustomStringConvertible {
     case noBucket(name: String)
     /// A pooler is in front of the database, and a temporary table is needed.
     case pooler
+    /// No photo has the id.
+    case noSuchPhoto
     /// The database or the store failed.
     case outage(any Error)
 
@@ -31,6 +33,7 @@ package enum InstallationError: Error, CustomStringConvertible {
             There is a pooler such as PgBouncer before the database, and this needs a session of its own. Run it with \
             the DATABASE_URL of the database itself. The service may keep running.
             """
+        case .noSuchPhoto: "There is no photo with this random_id."
         case .noFolder(let path): "There is no folder \(path). Correct OBJECTS_PATH."
         case .noBucket(let name):
             "There is no bucket \(name). Correct S3_BUCKET_NAME, or the store's address and region."

@@ -86,29 +86,29 @@ struct ObjectListing {
         try await count(
             """
             SELECT count(*) AS count FROM photo_objects
-            WHERE NOT is_pending AND created_at <= now() AT TIME ZONE 'UTC' - make_interval(secs => \(minSeconds))
+            WHERE size IS NULL AND NOT is_pending AND created_at <= now() AT TIME ZONE 'UTC' - make_interval(secs => \(minSeconds))
                 AND NOT EXISTS (SELECT FROM listed_objects WHERE listed_objects.key = photo_objects.key)
             """
         )
     }
 
-    /// A page of photos without an object or with one of another length, in order of their ids.
-    func mismatches(minSeconds: Int, after id: Int) async throws -> [Mismatch] {
+    /// A page of rows without an object or with one of another length, in order of their keys.
+    func mismatches(minSeconds: Int, after key: String) async throws -> [Mismatch] {
         try await connection.query(
             """
-            SELECT photo_id, random_id, photo_objects.key, byte_count
+            SELECT random_id, photo_objects.key, byte_count, size IS NOT NULL AS is_small
             FROM photo_objects LEFT JOIN listed_objects USING (key)
-            WHERE photo_id > \(id) AND NOT is_pending
+            WHERE photo_objects.key > \(key) AND NOT is_pending
                 AND created_at <= now() AT TIME ZONE 'UTC' - make_interval(secs => \(minSeconds))
                 AND (length IS NULL OR length <> byte_count)
-            ORDER BY photo_id LIMIT \(Self.pageCount)
+            ORDER BY photo_objects.key LIMIT \(Self.pageCount)
             """
         ).map { row in
             Mismatch(
-                id: try row.decode("photo_id"),
                 key: try row.decode("key"),
                 randomID: try row.decode("random_id"),
-                byteCount: try row.decodeIfPresent("byte_count")
+                byteCount: try row.decodeIfPresent("byte_count"),
+                isSmall: try row.decode("is_small")
             )
         }
     }
@@ -118,12 +118,13 @@ struct ObjectListing {
     }
 }
 
-/// A photo whose object does not match its row.
+/// A photo or small picture whose object does not match its row.
 struct Mismatch: Sendable {
-    let id: Int
     let key: String
     let randomID: String
     let byteCount: Int?
+    /// Whether it is a small picture of a photo.
+    let isSmall: Bool
 }
 
 extension Date {

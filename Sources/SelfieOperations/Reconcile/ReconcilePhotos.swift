@@ -101,11 +101,11 @@ struct ReconcilePhotos: Sendable {
         _ listing: ObjectListing,
         into report: inout ReconciliationReport
     ) async throws -> Set<String> {
-        var (last, lost) = (0, Set<String>())
+        var (last, lost) = ("", Set<String>())
         while true {
             let page = try await listing.mismatches(minSeconds: options.minSeconds, after: last)
             guard let end = page.last else { return lost }
-            last = end.id
+            last = end.key
             let lengths = try await lengths(of: page.map(\.key))
             for mismatch in page {
                 let length = lengths[mismatch.key] ?? nil
@@ -113,7 +113,10 @@ struct ReconcilePhotos: Sendable {
                 guard length == nil || mismatch.byteCount.map({ $0 != length }) == true,
                     try await photos.isReady(key: mismatch.key)
                 else { continue }
-                if length == nil {
+                if mismatch.isSmall {
+                    let isRepaired = options.repairs ? try await photos.forgetRendition(key: mismatch.key) : false
+                    note(.renditionWithoutObject, mismatch.randomID, isRepaired: isRepaired, in: &report)
+                } else if length == nil {
                     lost.insert(mismatch.key)
                     let isRepaired = options.repairs ? try await photos.removeLost(key: mismatch.key) : false
                     note(.photoWithoutObject, mismatch.randomID, isRepaired: isRepaired, in: &report)

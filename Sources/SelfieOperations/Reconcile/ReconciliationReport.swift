@@ -8,6 +8,8 @@ package struct ReconciliationReport: Sendable {
         case photoWithoutObject
         /// A photo whose object has the wrong length. There is no repair.
         case otherLength
+        /// A small picture whose object is missing or has another length. The repair has it made again.
+        case renditionWithoutObject
         /// A put that a crash left behind. The repair removes what it stored.
         case unfinishedPut
         /// An old version of a deleted photo. The repair deletes it.

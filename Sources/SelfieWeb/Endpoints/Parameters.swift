@@ -223,6 +223,18 @@ extension Endpoint.Parameter {
         example: "eW91IGNhbid0IGd1ZXNzIG1l"
     )
 
+    static let photoSize = Self(
+        "size",
+        .word(RenditionSize.allCases.map(\.rawValue)),
+        in: .query,
+        """
+        A small picture of the photo instead: its longer side has \(RenditionSize.small.longerSide) pixels if it is `small`, \
+        and \(RenditionSize.medium.longerSide) if it is `medium`. A photo that is not larger is sent as it is.
+        """,
+        example: RenditionSize.small.rawValue,
+        isRequired: false
+    )
+
     private static let text = Kind.text(maxCharacters: ValidationError.maxCharacters)
     private static let lines = Kind.lines(maxCharacters: ValidationError.maxCharacters)
     private static let newPasswordKind = Kind.encryptedNewPassword(

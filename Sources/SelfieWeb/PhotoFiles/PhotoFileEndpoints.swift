@@ -23,9 +23,13 @@ struct PhotoFileEndpoints: EndpointGroup {
             "\(PhotoURLDay.path):\(Endpoint.Parameter.randomID.name)",
             .public(handleGet),
             "Open a photo",
-            details: "`image_url` is such a URL. The signature is the permission, so no header is needed.",
+            details: """
+                `image_url` is such a URL. The signature is the permission, so no header is needed. Append `&size=small` or \
+                `&size=medium` for a small picture: a JPEG, or a WebP if the photo has transparency. If it is not made within \
+                five seconds, the photo is sent with `Cache-Control: no-store`.
+                """,
             dependsOn: [.ifNoneMatch, .ifMatch, .ifModifiedSince, .ifUnmodifiedSince, .range, .ifRange],
-            takes: [.randomID, .expires, .series, .photoScope, .signature],
+            takes: [.randomID, .expires, .series, .photoScope, .signature, .photoSize],
             answers: [
                 .ok("The photo.", .photoBytes, headers: [.entityTag, .lastModified]),
                 Endpoint.Answer(
@@ -78,12 +82,62 @@ struct PhotoFileEndpoints: EndpointGroup {
                 at: date
             )
         else { throw Self.invalidURL }
+        let size = try Self.size(query)
         // Asked each time, even for a client with a copy, so that no URL outlives its photo.
-        guard var photo = try await photos.servedPhoto(randomID) else { throw Self.notFound }
-        guard photo.urlSeries == url.series else { throw Self.invalidURL }
+        let found = try await photo(randomID, size)
+        guard let found else { throw Self.notFound }
+        guard found.original.urlSeries == url.series else { throw Self.invalidURL }
         // So the URL ends with the right to see what it was made for.
         if let scope = url.scope, try await !photos.isShown(randomID, for: scope) { throw Self.invalidURL }
         let secondsLeft = url.secondsLeft
+        guard let size else {
+            return try await answer(with: found.original, to: request, context, at: date, secondsLeft: secondsLeft)
+        }
+        let sized = try await made(found, size)
+        if case .ready(let rendition) = sized.rendition {
+            do {
+                return try await answer(with: rendition, to: request, context, at: date, secondsLeft: secondsLeft)
+            } catch let error as ServiceError where error.code == Self.notFound.code {
+                try await photos.forgetRendition(key: rendition.objectKey)
+            }
+        }
+        var response = try await answer(with: sized.original, to: request, context, at: date, secondsLeft: secondsLeft)
+        if sized.isTemporary, rendersPhotos { response.headers[.cacheControl] = "no-store" }
+        return response
+    }
+
+    /// The size that a request asks for; nil for the photo itself.
+    private static func size(_ query: [String: String]) throws(ServiceError) -> RenditionSize? {
+        guard let text = query[Endpoint.Parameter.photoSize.name] else { return nil }
+        guard let size = RenditionSize(rawValue: text) else { throw Endpoint.Parameter.photoSize.invalid }
+        return size
+    }
+
+    private func photo(_ randomID: String, _ size: RenditionSize?) async throws -> SizedPhoto? {
+        let photos = parts.useCases.photos.store
+        if let size { return try await photos.sizedPhoto(randomID, size) }
+        return try await photos.servedPhoto(randomID).map(SizedPhoto.init(original:))
+    }
+
+    /// Whether another request may get a small picture that is not there.
+    private var rendersPhotos: Bool { parts.useCases.photos.makeRendition?.isAvailable == true }
+
+    /// The photo with its small picture, if it can be made soon.
+    private func made(_ photo: SizedPhoto, _ size: RenditionSize) async throws -> SizedPhoto {
+        guard photo.isAwaited, rendersPhotos, let make = parts.useCases.photos.makeRendition else { return photo }
+        guard let made = try await make(photo, size) else { throw Self.notFound }
+        return made
+    }
+
+    /// A redirect to a photo or small picture, or its bytes.
+    private func answer(
+        with photo: ServedPhoto,
+        to request: Request,
+        _ context: ServiceRequestContext,
+        at date: Date,
+        secondsLeft: Int
+    ) async throws -> Response {
+        var photo = photo
         switch photo.preconditions.outcome(request.headers) {
         case .failed: throw Self.preconditionFailed
         case .notModified:

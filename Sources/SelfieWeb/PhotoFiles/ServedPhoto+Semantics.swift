@@ -5,10 +5,8 @@ import SelfiePhotos
 
 extension ServedPhoto {
     /// The conditions that a request may state.
-    ///
-    /// The tag is the object's key, because an object's bytes never change.
     var preconditions: Preconditions {
-        Preconditions(tag: EntityTag(PercentEncoding.string(of: objectKey)), lastModified: createdAt)
+        Preconditions(tag: EntityTag(PercentEncoding.string(of: tag)), lastModified: createdAt)
     }
 
     /// The headers for the store's answer; none when the type is not known.
