@@ -59,7 +59,7 @@ static void step_back(void) {
 
 bool sandbox_prepare(pid_t parent) {
     if (!die_with(parent)) return false;
-    if (syscall(SYS_close_range, 3U, ~0U, 0U) != 0) return false;
+    closefrom(3);
     if (clearenv() != 0) return false;
     umask(077);
     if (!silence_libraries()) return false;

@@ -46,7 +46,8 @@ struct RenderSupervisionTests {
         "Each exit code means one thing",
         arguments: [
             (11, .tooManyPixels), (12, .unreadable), (13, .tooManyBytes), (14, .outputInvalid), (15, .notStarted),
-            (20, .libraryMissing), (21, .formatMissing), (22, .notStarted), (64, .notStarted), (1, .outputInvalid),
+            (20, .libraryMissing), (21, .formatMissing), (22, .notStarted), (64, .notStarted),
+            (127, .libraryMissing), (1, .outputInvalid),
         ] as [(Int32, RenderFailure)]
     )
     func exits(code: Int32, failure: RenderFailure) throws {
