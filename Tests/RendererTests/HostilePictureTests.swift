@@ -34,9 +34,14 @@ struct HostilePictureTests {
         #expect((rendition.width, rendition.height) == (320, 320))
     }
 
-    @Test("An AVIF that is higher than libheif accepts is refused")
+    @Test("An AVIF of 16 by 17,000 pixels is refused, or rendered as any other")
     func tall() async throws {
-        await #expect(throws: RenderFailure.unreadable) { try await TestPicture.render("tall.avif") }
+        do {
+            // libheif 1.23 has another limit for sides.
+            #expect(try await TestPicture.render("tall.avif").rendition?.height == 32)
+        } catch RenderFailure.unreadable {
+            // libheif 1.15 refuses sides of more than 16,384 pixels.
+        }
     }
 
     @Test("What only looks like a picture is unreadable", arguments: HostilePicture.misleading.keys.sorted())

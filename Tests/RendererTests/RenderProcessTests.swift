@@ -76,6 +76,15 @@ struct RenderProcessTests {
         }
     }
 
+    @Test("A check says whether rendering works here")
+    func check() async throws {
+        try await TestPicture.renderer().check()
+        await #expect(throws: RenderFailure.programMissing) {
+            try await RenderProcess(program: "/nonexistent/selfie-render").check()
+        }
+        await #expect(throws: RenderFailure.outputInvalid) { try await RenderProcess(program: "/bin/true").check() }
+    }
+
     @Test("The program is in the folder of the program that runs")
     func location() throws {
         let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
