@@ -5,7 +5,7 @@ WORKDIR /build
 # What bin/release would install itself; here, so that changed sources do not install it again.
 RUN apt-get update -qq \
     && apt-get install -y -qq --no-install-recommends libpq-dev libcrypt-dev libcurl4-openssl-dev libexpat1-dev \
-        libssl-dev zlib1g-dev \
+        libseccomp-dev libssl-dev zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 # The packages first: they change less often than the sources.
 COPY Package.swift ./
@@ -15,10 +15,10 @@ RUN bin/release
 
 FROM debian:bookworm-slim
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends ca-certificates libcrypt1 libcurl4 libexpat1 libpq5 libssl3 libstdc++6 zlib1g \
+    && apt-get install -y -qq --no-install-recommends ca-certificates libcrypt1 libcurl4 libexpat1 libpq5 libseccomp2 libssl3 libstdc++6 libvips42 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --home-dir /app --shell /usr/sbin/nologin selfie
-COPY --from=build /build/dist/bin/selfie /usr/local/bin/selfie
+COPY --from=build /build/dist/bin/selfie /build/dist/bin/selfie-render /usr/local/bin/
 COPY --from=build /build/dist/share/man /usr/local/share/man
 COPY --from=build /build/dist/migrations /app/migrations
 WORKDIR /app

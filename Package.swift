@@ -648,8 +648,8 @@ let package = Package(
         .testTarget(
             name: "RendererTests",
             dependencies: [
-                "ImageFiles", "ProcessTestSupport", "RenderInterface", "Renderer", "ServerProcesses", "TestSupport",
-                "selfie-render",
+                "CZlib", "ImageFiles", "ProcessTestSupport", "RenderInterface", "Renderer", "ServerProcesses",
+                "TestSupport", "selfie-render",
             ],
             exclude: ["Pictures"],
             swiftSettings: settings

@@ -61,7 +61,7 @@ bool sandbox_try_forbidden(int number) {
     case 11: prctl(PR_SET_PDEATHSIG, 0); break;
     case 12: syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, 0L); break;
     case 13: try_read(SANDBOX_REASON); break;
-    case 14: (void)!write(2, "x", 1); break;
+    case 14: (void)!write(SANDBOX_INPUT, "x", 1); break;
     case 15: dup(SANDBOX_INPUT); break;
     case 16: unlink("/nonexistent"); break;
     case 17: {
@@ -72,6 +72,7 @@ bool sandbox_try_forbidden(int number) {
     case 18: getppid(); break;
     case 19: syscall(SYS_process_vm_readv, 1, NULL, 0L, NULL, 0L, 0L); break;
     case 20: syscall(SYS_memfd_create, "x", 0); break;
+    case 21: (void)!write(SANDBOX_OUTPUT + 1, "x", 1); break;
     default: return false;
     }
     return true;

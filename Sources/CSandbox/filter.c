@@ -56,8 +56,11 @@ static bool allow_without(scmp_filter_ctx filter, int call, unsigned argument, s
 }
 
 static bool allow_files(scmp_filter_ctx filter) {
-    return allow_if(filter, SCMP_SYS(read), 0, SANDBOX_INPUT) && allow_if(filter, SCMP_SYS(pread64), 0, SANDBOX_INPUT) &&
-           allow_if(filter, SCMP_SYS(write), 0, SANDBOX_OUTPUT) && allow_if(filter, SCMP_SYS(write), 0, SANDBOX_REASON);
+    // Not to the picture: its descriptor may be open for writing.
+    for (int file = SANDBOX_INPUT + 1; file <= SANDBOX_OUTPUT; file++) {
+        if (!allow_if(filter, SCMP_SYS(write), 0, (scmp_datum_t)file)) return false;
+    }
+    return allow_if(filter, SCMP_SYS(read), 0, SANDBOX_INPUT) && allow_if(filter, SCMP_SYS(pread64), 0, SANDBOX_INPUT);
 }
 
 static bool allow_memory(scmp_filter_ctx filter) {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -23,14 +24,22 @@ static bool die_with(pid_t parent) {
     return parent == 0 || getppid() == parent;
 }
 
-/// Has libraries print into nothing, and keeps the way to the caller.
+/// Has libraries print into nothing, and keeps the ways to the caller.
 static bool silence_libraries(void) {
-    if (dup3(2, SANDBOX_REASON, O_CLOEXEC) < 0) return false;
+    if (dup3(2, SANDBOX_REASON, O_CLOEXEC) < 0 || dup3(1, SANDBOX_OUTPUT, O_CLOEXEC) < 0) return false;
     int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nothing < 0) return false;
-    bool is_silent = dup2(nothing, 2) == 2;
+    bool is_silent = dup2(nothing, 1) == 1 && dup2(nothing, 2) == 2;
     close(nothing);
-    return is_silent;
+    // With a buffer, the first print would ask what kind of file it is.
+    return is_silent && setvbuf(stdout, NULL, _IONBF, 0) == 0;
+}
+
+/// Undoes the handlers of Swift's runtime: to print where a crash was, they start another program.
+static void crash_plainly(void) {
+    for (int signal_number = 1; signal_number < NSIG; signal_number++) {
+        if (signal_number != SIGKILL && signal_number != SIGSTOP) (void)signal(signal_number, SIG_DFL);
+    }
 }
 
 static bool set_limit(__rlimit_resource_t resource, rlim_t value) {
@@ -50,7 +59,7 @@ static void step_back(void) {
 
 bool sandbox_prepare(pid_t parent) {
     if (!die_with(parent)) return false;
-    if (syscall(SYS_close_range, 3U, ~0U, 0U) != 0) return false;
+    closefrom(3);
     if (clearenv() != 0) return false;
     umask(077);
     if (!silence_libraries()) return false;
@@ -58,6 +67,7 @@ bool sandbox_prepare(pid_t parent) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
     // Each thread would have a heap of its own.
     (void)mallopt(M_ARENA_MAX, 1);
+    crash_plainly();
     step_back();
     return true;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 // Of libvips' enumerations, whose numbers never change.
-enum { access_sequential = 1, size_down = 2, format_uchar = 0, interpretation_b_w = 1, interpretation_srgb = 22 };
+enum { access_sequential = 1, size_force = 3, format_uchar = 0, interpretation_b_w = 1, interpretation_srgb = 22 };
 
 #define PROFILE "icc-profile-data"
 
@@ -74,6 +74,11 @@ bool vips_picture_drop_profile(struct vips_picture *picture) {
     return vips.image_remove(picture, PROFILE) != 0;
 }
 
+bool vips_picture_lies(const struct vips_picture *picture) {
+    // From 5 on, Exif's orientations have rows and columns exchanged.
+    return vips.image_get_orientation((VipsImage *)picture) >= 5;
+}
+
 void vips_picture_close(struct vips_picture *picture) {
     vips.object_unref(picture);
 }
@@ -88,13 +93,13 @@ static bool write_pixels(VipsImage *small, struct vips_pixels *pixels) {
     return pixels->bytes != NULL;
 }
 
-bool vips_picture_shrink(struct vips_picture *picture, int side, struct vips_pixels *pixels) {
+bool vips_picture_shrink(struct vips_picture *picture, int width, int height, struct vips_pixels *pixels) {
     VipsImage *small = NULL;
     // Only with a profile of its own: without one, libvips would take a detour that costs time and precision.
     int status = vips.image_get_typeof(picture, PROFILE) != 0
-                     ? vips.thumbnail_image(picture, &small, side, "height", side, "size", size_down, "export_profile",
+                     ? vips.thumbnail_image(picture, &small, width, "height", height, "size", size_force, "export_profile",
                                             "srgb", NULL)
-                     : vips.thumbnail_image(picture, &small, side, "height", side, "size", size_down, NULL);
+                     : vips.thumbnail_image(picture, &small, width, "height", height, "size", size_force, NULL);
     if (status != 0) return false;
     bool is_written = write_pixels(small, pixels);
     vips.object_unref(small);

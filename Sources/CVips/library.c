@@ -29,6 +29,7 @@ static const struct {
     {"vips_copy", (void **)&vips.copy},
     {"vips_image_get_width", (void **)&vips.image_get_width},
     {"vips_image_get_height", (void **)&vips.image_get_height},
+    {"vips_image_get_orientation", (void **)&vips.image_get_orientation},
     {"vips_image_get_bands", (void **)&vips.image_get_bands},
     {"vips_image_get_format", (void **)&vips.image_get_format},
     {"vips_image_get_typeof", (void **)&vips.image_get_typeof},

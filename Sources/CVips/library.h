@@ -24,6 +24,7 @@ struct vips_library {
     int (*copy)(VipsImage *picture, VipsImage **result, ...);
     int (*image_get_width)(const VipsImage *picture);
     int (*image_get_height)(const VipsImage *picture);
+    int (*image_get_orientation)(VipsImage *picture);
     int (*image_get_bands)(const VipsImage *picture);
     int (*image_get_format)(const VipsImage *picture);
     size_t (*image_get_typeof)(const VipsImage *picture, const char *field);

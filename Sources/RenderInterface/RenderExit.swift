@@ -24,6 +24,8 @@ package enum RenderExit: Int32, CaseIterable, Sendable {
     case sandboxFailed = 22
     /// The arguments are not ``RenderArguments``.
     case usage = 64
+    /// A library that the program is linked with is missing, such as libseccomp. The dynamic linker exits with it.
+    case notLinked = 127
 
     /// What the program prints, for people who start it themselves.
     package var reason: String {
@@ -38,6 +40,7 @@ package enum RenderExit: Int32, CaseIterable, Sendable {
         case .libraryMissing: "libvips is missing"
         case .formatMissing: "libvips lacks this format"
         case .sandboxFailed: "no sandbox"
+        case .notLinked: "a library is missing"
         case .usage: "usage: selfie-render SIDE [PARENT] <picture >result"
         }
     }

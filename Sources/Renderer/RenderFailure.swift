@@ -5,7 +5,7 @@ import RenderInterface
 package enum RenderFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// `selfie-render` does not exist, or may not be executed.
     case programMissing
-    /// libvips can't be opened, or is older than 8.13.
+    /// libvips can't be opened, or is older than 8.13, or libseccomp is missing.
     case libraryMissing
     /// This libvips can't read HEIC, or AVIF.
     case formatMissing
@@ -75,7 +75,7 @@ package enum RenderFailure: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .programMissing: "The program selfie-render is missing."
-        case .libraryMissing: "libvips 8.13 or later is missing (Debian's package libvips42)."
+        case .libraryMissing: "libvips 8.13 or libseccomp is missing (Debian's libvips42 and libseccomp2)."
         case .formatMissing: "This libvips can't read the picture's format."
         case .notStarted: "The renderer could not be started."
         case .tooManyPixels: "The picture has too many pixels."
@@ -99,7 +99,7 @@ package enum RenderFailure: Error, Sendable, Hashable, CustomStringConvertible {
         case .unreadable: self = .unreadable
         case .tooManyBytes: self = .tooManyBytes
         case .resultTooLarge: self = .outputInvalid
-        case .libraryMissing: self = .libraryMissing
+        case .libraryMissing, .notLinked: self = .libraryMissing
         case .formatMissing: self = .formatMissing
         case .notWritten, .sandboxFailed, .usage: self = .notStarted
         }

@@ -1,4 +1,5 @@
 import ImageFiles
+import RenderInterface
 
 /// A small picture made of a photo: a JPEG, or a WebP if it is transparent, upright, in sRGB, without metadata.
 package struct Rendition: Sendable, Equatable {
@@ -13,13 +14,14 @@ package struct Rendition: Sendable, Equatable {
 
     /// Checks what a renderer wrote, which a photo may have subverted.
     ///
-    /// The file's structure is read, without decoding. It must be complete, have nothing to strip, and nothing behind it.
+    /// Only what the structure of a JPEG or WebP needs is kept. libvips 8.14 adds Exif to a WebP, although it is told not to.
     ///
     /// - Parameters:
     ///   - bytes: What was written.
     ///   - longerSide: What was asked for, in pixels.
     /// - Throws: `outputInvalid`.
     init(checking bytes: [UInt8], longerSide: Int) async throws(RenderFailure) {
+        guard bytes.count <= RenderLimits.maxOutputBytes else { throw .outputInvalid }
         let (image, stripped): (ImageFile?, StrippedImage?)
         do {
             let read: (Range<Int>) async throws -> [UInt8] = { Array(bytes[$0]) }
@@ -28,11 +30,16 @@ package struct Rendition: Sendable, Equatable {
         } catch {
             throw .outputInvalid
         }
-        guard let image, image.format == .jpeg || image.format == .webp,
-            max(image.size.width, image.size.height) == longerSide,
-            let stripped, stripped.isWhole(ofLength: bytes.count)
+        guard let image, let stripped, image.format == .jpeg || image.format == .webp,
+            max(image.size.width, image.size.height) == longerSide
         else { throw .outputInvalid }
-        self.bytes = bytes
+        self.bytes = stripped.pieces.flatMap { piece in
+            switch piece {
+            case .file(let range): Array(bytes[range])
+            case .bytes(let new): new
+            case .zeros(let count): [UInt8](repeating: 0, count: count)
+            }
+        }
         contentType = image.format.contentType
         (width, height) = (image.size.width, image.size.height)
     }

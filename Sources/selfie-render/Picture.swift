@@ -28,15 +28,19 @@ struct Picture: ~Copyable {
 
     deinit { vips_picture_close(handle) }
 
-    /// In pixels, made smaller by the decoder, and not turned yet.
+    /// In pixels, upright, and made smaller by the decoder.
     var size: (width: Int, height: Int) {
-        (Int(vips_picture_width(handle)), Int(vips_picture_height(handle)))
+        let (width, height) = (Int(vips_picture_width(handle)), Int(vips_picture_height(handle)))
+        return vips_picture_lies(handle) ? (height, width) : (width, height)
     }
 
-    /// Decodes, turns and shrinks; nil when the picture is damaged.
-    consuming func pixels(longerSide: Int) -> Pixels? {
+    /// Decodes, turns and shrinks.
+    ///
+    /// - Parameter size: Of the result.
+    /// - Returns: The pixels; nil when the picture is damaged.
+    consuming func pixels(size: (width: Int, height: Int)) -> Pixels? {
         var pixels = vips_pixels()
-        guard vips_picture_shrink(handle, Int32(longerSide), &pixels) else { return nil }
+        guard vips_picture_shrink(handle, Int32(size.width), Int32(size.height), &pixels) else { return nil }
         return Pixels(pixels)
     }
 

@@ -17,41 +17,19 @@ struct Rendering {
         guard let format = ImageFormat(leadingBytes: bytes.prefix(ImageFormat.prefixBytes)) else {
             throw RenderFailed(exit: .unreadable)
         }
-        let shrink = try shrink(format, bytes, longerSide: longerSide)
-        guard let pixels = pixels(format, bytes, longerSide: longerSide, shrink: shrink) else {
-            throw failure(of: format)
-        }
+        guard let size = Picture(format, bytes)?.size else { throw failure(of: format) }
+        let plan = try RenderPlan(format, of: size, longerSide: longerSide)
+        guard let pixels = pixels(format, bytes, plan) else { throw failure(of: format) }
         guard let result = pixels.encoded() else { throw RenderFailed(exit: .unreadable) }
         guard result.count <= RenderLimits.maxOutputBytes else { throw RenderFailed(exit: .resultTooLarge) }
         return result
     }
 
-    /// Checks the size that the header has, and decides by how much the decoder shrinks.
-    private func shrink(
-        _ format: ImageFormat,
-        _ bytes: UnsafeRawBufferPointer,
-        longerSide: Int
-    ) throws(RenderFailed) -> Double {
-        guard let picture = Picture(format, bytes) else { throw failure(of: format) }
-        let (width, height) = picture.size
-        let longer = max(width, height)
-        guard longer <= RenderLimits.maxSide, width * height <= RenderLimits.maxPixels else {
-            throw RenderFailed(exit: .tooManyPixels)
-        }
-        guard longer > longerSide else { throw RenderFailed(exit: .smallEnough) }
-        return DecoderShrink.factor(format, from: longer, to: longerSide)
-    }
-
-    private func pixels(
-        _ format: ImageFormat,
-        _ bytes: UnsafeRawBufferPointer,
-        longerSide: Int,
-        shrink: Double
-    ) -> Pixels? {
-        if let pixels = Picture(format, bytes, shrink: shrink)?.pixels(longerSide: longerSide) { return pixels }
+    private func pixels(_ format: ImageFormat, _ bytes: UnsafeRawBufferPointer, _ plan: RenderPlan) -> Pixels? {
+        if let pixels = Picture(format, bytes, shrink: plan.shrink)?.pixels(size: plan.size) { return pixels }
         // Browsers ignore a color profile that is damaged or does not fit.
-        guard let picture = Picture(format, bytes, shrink: shrink), picture.dropProfile() else { return nil }
-        return picture.pixels(longerSide: longerSide)
+        guard let picture = Picture(format, bytes, shrink: plan.shrink), picture.dropProfile() else { return nil }
+        return picture.pixels(size: plan.size)
     }
 
     /// The reason why a picture could not be read.

@@ -183,6 +183,7 @@ def write_jpegs(folder):
     for orientation in STORED:
         stored(fields(), orientation).save(folder / f"turned-{orientation}.jpg", exif=exif(orientation), quality=90)
     fields().save(folder / "progressive.jpg", quality=90, progressive=True)
+    fields().save(folder / "full-progressive.jpg", quality=90, progressive=True, subsampling=0)
     fields().convert("CMYK").save(folder / "cmyk.jpg", quality=90)
     fields().convert("L").save(folder / "grey.jpg", quality=90)
     fields().save(folder / "p3.jpg", quality=95, subsampling=0, icc_profile=P3)

@@ -54,6 +54,7 @@ missing_packages() {
     has_file /usr/include/openssl/evp.h || echo libssl-dev
     has_file /usr/include/expat.h || echo libexpat1-dev
     has_file /usr/include/zlib.h || echo zlib1g-dev
+    has_file /usr/include/seccomp.h "/usr/include/*/seccomp.h" || echo libseccomp-dev
     [ "$1" != build ] || return 0
     if ! has_postgresql_program initdb || { [ "$1" = bench ] && ! has_postgresql_program pgbench; }; then
         echo postgresql
@@ -71,27 +72,45 @@ missing_packages() {
     fi
 }
 
+# Prints what selfie-render opens while it runs, if it is missing. Packages that these only recommend must not come: libvips42
+# would bring desktop programs.
+missing_picture_packages() {
+    [ "$1" = server ] || [ "$1" = tests ] || return 0
+    ! has_file "/usr/lib/*/libvips.so.42" /usr/lib/libvips.so.42 /usr/lib64/libvips.so.42 "/usr/local/lib*/libvips.so.42" \
+        "/usr/local/lib/*/libvips.so.42" || return 0
+    echo libvips42
+    # From Debian 13 and Ubuntu 23.10 on, the decoders of HEIC and AVIF are packages of their own.
+    local plugin
+    for plugin in libheif-plugin-libde265 libheif-plugin-dav1d; do
+        ! apt-cache show "$plugin" >/dev/null 2>&1 || echo "$plugin"
+    done
+}
+
 no_chromium_hint() {
     [[ $1 != *chromium* ]] || echo ". Ubuntu has Chromium as a snap only. Install Google Chrome and its chromedriver instead."
+}
+
+# install_packages "PACKAGE..." [OPTION OF APT-GET]
+install_packages() {
+    local packages=$1
+    [ -n "$packages" ] || return 0
+    if ! has_command apt-get; then
+        fail "These are missing: $packages(names of Debian packages). Install them with your system's package manager."
+    fi
+    if [ "$(id -u)" -ne 0 ] && ! has_command sudo; then
+        fail "These are missing: $packages. Install them as root: apt-get install $packages"
+    fi
+    echo "Installing with apt-get: $packages"
+    # shellcheck disable=SC2086 # one word a package
+    as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq ${2:-} $packages ||
+        fail "apt-get could not install: $packages$(no_chromium_hint "$packages")"
 }
 
 # install_missing build|server|tests|bench
 install_missing() {
     has_command swift || fail "Swift 6.2 or later is needed: https://www.swift.org/install/linux/"
-    local packages
-    packages=$(missing_packages "$1" | tr '\n' ' ')
-    if [ -n "$packages" ]; then
-        if ! has_command apt-get; then
-            fail "These are missing: $packages(names of Debian packages). Install them with your system's package manager."
-        fi
-        if [ "$(id -u)" -ne 0 ] && ! has_command sudo; then
-            fail "These are missing: $packages. Install them as root: apt-get install $packages"
-        fi
-        echo "Installing with apt-get: $packages"
-        # shellcheck disable=SC2086 # one word a package
-        as_root apt-get update -qq && as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $packages ||
-            fail "apt-get could not install: $packages$(no_chromium_hint "$packages")"
-    fi
+    install_packages "$(missing_packages "$1" | tr '\n' ' ')"
+    install_packages "$(missing_picture_packages "$1" | tr '\n' ' ')" --no-install-recommends
     [ "$1" = server ] || [ "$1" = build ] || install_python_packages "$1"
 }
 

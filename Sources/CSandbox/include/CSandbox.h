@@ -7,10 +7,10 @@
 
 /// The descriptor of the picture.
 #define SANDBOX_INPUT 0
-/// The descriptor of the result.
-#define SANDBOX_OUTPUT 1
-/// A copy of descriptor 2, which itself leads to /dev/null: libraries print to it.
+/// A copy of descriptor 2. Itself, as 1, leads to /dev/null: libraries print to them.
 #define SANDBOX_REASON 3
+/// A copy of descriptor 1, for the result.
+#define SANDBOX_OUTPUT 4
 
 /// Prepares this process, before any library is opened.
 ///
@@ -23,8 +23,8 @@ bool sandbox_prepare(pid_t parent);
 
 /// Allows only the system calls that decoding and encoding need, for all threads, until the process ends.
 ///
-/// It may read from `SANDBOX_INPUT` and write to `SANDBOX_OUTPUT` and `SANDBOX_REASON`, use memory that is not executable,
-/// and make threads. Any other call kills the process with SIGSYS.
+/// It may read from `SANDBOX_INPUT`, write to the other descriptors that it has, use memory that is not executable, and make
+/// threads. Any other call kills the process with SIGSYS.
 bool sandbox_close(void);
 
 /// Makes a call that the sandbox forbids, by its number from 0 on, so that a test sees this process die.

@@ -44,12 +44,14 @@ int vips_picture_width(const struct vips_picture *picture);
 int vips_picture_height(const struct vips_picture *picture);
 /// Forgets the color profile, and returns whether there was one.
 bool vips_picture_drop_profile(struct vips_picture *picture);
+/// Whether a quarter turn makes it upright.
+bool vips_picture_lies(const struct vips_picture *picture);
 void vips_picture_close(struct vips_picture *picture);
 
-/// Decodes a picture: upright, in sRGB, its longer side `side` pixels long, or shorter if it is smaller.
+/// Decodes a picture: upright, in sRGB, of exactly this size.
 ///
 /// Returns whether that worked. `bytes` is to be freed with `vips_free`.
-bool vips_picture_shrink(struct vips_picture *picture, int side, struct vips_pixels *pixels);
+bool vips_picture_shrink(struct vips_picture *picture, int width, int height, struct vips_pixels *pixels);
 
 /// Whether no pixel is transparent at all.
 bool vips_pixels_are_opaque(const struct vips_pixels *pixels);
