@@ -121,6 +121,35 @@ struct PhotoSweeperTests {
         }
     }
 
+    @Test("A photo that takes too long to strip keeps its object, and the new one is deleted")
+    func lateStripping() async throws {
+        try await withScene { scene in
+            let id = try await scene.begin(secondsAgo: 0)
+            try await scene.objects.put(Self.planted(), key: id, contentType: "image/jpeg")
+            try await scene.postgres.write("UPDATE photos SET state = 'ready', is_stripped = false")
+            let objects = GivingUpStore(
+                objects: scene.objects,
+                photos: scene.photos,
+                postgres: scene.postgres,
+                slowStep: .puttingLate
+            )
+            #expect(try await StripPhoto(photos: scene.photos, objects: objects, isDryRun: false)(id) == .done)
+            #expect(try await scene.rows("SELECT random_id FROM photos WHERE object_key IS NULL") == [id])
+            let new = try scene.keys().subtracting([id])
+            let recorded = try await scene.rows("SELECT random_id FROM object_deletions")
+            #expect(new.count == 1 && recorded == new)
+            try await scene.passSettling()
+            try await scene.sweeper.sweep()
+            #expect(try scene.keys() == [id])
+        }
+    }
+
+    private static func planted() async throws -> SpooledObject {
+        var spool = Spool()
+        try await spool.append(ByteBuffer(bytes: Array(PlantedImage.jpeg)))
+        return try await spool.finish()
+    }
+
     @Test("A schema that is being applied, or a step that fails, stops none of the other steps")
     func steps() async throws {
         try await withScene { scene in
@@ -320,7 +349,8 @@ private struct GivingUpStore: ObjectStore {
     let postgres: PostgresClient
     let slowStep: Step
 
-    enum Step { case hashing, putting }
+    /// With the last one, all deletions that are recorded are done before the put.
+    enum Step { case hashing, putting, puttingLate }
 
     func prepare() {}
 
@@ -331,6 +361,13 @@ private struct GivingUpStore: ObjectStore {
 
     func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) -> String? {
         try await take(.putting)
+        if slowStep == .puttingLate {
+            do {
+                try await postgres.write("DELETE FROM object_deletions")
+            } catch {
+                throw .unavailable(error)
+            }
+        }
         return try await objects.put(object, key: key, contentType: contentType)
     }
 

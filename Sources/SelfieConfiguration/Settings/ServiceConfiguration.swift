@@ -119,7 +119,7 @@ package struct ServiceConfiguration: Sendable {
         photoQuota = settings.photoQuota()
         recordsQuotaBytes = settings.recordsQuotaBytes()
         uploadLimits = settings.uploadLimits()
-        renditionsAtOnce = settings.integer("RENDITIONS_AT_ONCE", in: 0...64, default: 1)
+        renditionsAtOnce = settings.renditionsAtOnce()
         maxDownloads = settings.integer("DOWNLOADS_AT_ONCE_MAX", in: 1...100_000)
         maxDownloadsPerAddress = settings.integer("DOWNLOADS_AT_ONCE_PER_ADDRESS_MAX", in: 1...100_000)
         maxConnections = settings.integer("CONNECTIONS_MAX", in: 32...1_000_000)

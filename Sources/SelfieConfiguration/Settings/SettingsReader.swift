@@ -198,6 +198,11 @@ package struct SettingsReader {
         )
     }
 
+    /// How many small pictures are made at once; 0 for none.
+    package mutating func renditionsAtOnce() -> Int {
+        integer("RENDITIONS_AT_ONCE", in: 0...64, default: 1)
+    }
+
     package mutating func apiPassword() -> String? { required("API_AUTH_PASSWORD", isSecret: true) }
 
     mutating func apiCredential() -> APICredential? {

@@ -25,6 +25,7 @@ package struct Finding: Sendable, Equatable {
         case bucket = "Bucket"
         case folder = "Folder"
         case temporaryFolder = "Temporary folder"
+        case renderer = "Small pictures"
     }
 
     package let grade: Grade

@@ -2,6 +2,7 @@ import Curl
 package import FoundationEssentials
 package import Migrations
 import Postgres
+import Renderer
 import S3
 package import SelfieConfiguration
 
@@ -18,6 +19,8 @@ package struct InstallationCheck: Sendable {
     private let now: @Sendable () -> Date
     /// How long it waits for an answer of the database or the store.
     var answerLimit: Duration = .seconds(5)
+    /// Decodes photos.
+    var renderer = RenderProcess.programBesideThis.map { RenderProcess(program: $0) }
 
     /// - Parameters:
     ///   - migrations: The migrations that the service needs, or why they can't be read.
@@ -78,5 +81,6 @@ package struct InstallationCheck: Sendable {
         case nil: findings(.bucket).skipped("everything, since the settings of the store are missing or malformed")
         }
         await findings(.temporaryFolder).checkTemporaryFolder(maxUploadBytes: maxUploadBytes)
+        await findings(.renderer).checkRenderer(renderer, atOnce: settings.renditionsAtOnce())
     }
 }

@@ -101,7 +101,7 @@ struct EndpointTests {
         "400 fields_number_out_of_range", "400 fields_too_deep", "400 fields_too_long", "400 first_name_blank",
         "400 first_name_invalid", "400 first_name_too_long", "400 json_not_an_object", "400 last_name_blank",
         "400 last_name_invalid", "400 last_name_too_long", "400 member_is_oneself", "400 picture_invalid",
-        "400 query_invalid", "400 query_too_long", "400 shows_email_invalid", "403 too_many_blocks",
+        "400 query_invalid", "400 query_too_long", "400 shows_email_invalid", "400 size_invalid", "403 too_many_blocks",
         "404 member_not_found", "415 json_required", "400 email_taken", "400 email_too_long", "400 full_name_blank",
         "400 full_name_invalid",
         "400 full_name_too_long", "400 image_blank", "400 json_malformed", "400 limit_invalid",

@@ -92,10 +92,11 @@ struct MetricsTests {
                 "spool_memory_bytes", "spool_disk_bytes", "password_hashes_waiting", "object_deletions_waiting",
                 "http_connections_refused_total", "postgres_waiting", "change_streams", "changes_delivered_total",
                 #"change_resets_total{reason="database"}"#, "change_notifications_lost_total",
+                #"renditions_total{outcome="made"}"#, #"renditions_failed{reason="memory_exceeded"}"#,
             ] {
                 #expect(metrics[name] == 0, "\(name)")
             }
-            for secret in ["ada", token] + randomIDs { #expect(!metrics.text.contains(secret), "\(secret)") }
+            for secret in ["ada@", token] + randomIDs { #expect(!metrics.text.contains(secret), "\(secret)") }
         }
     }
 
@@ -284,6 +285,19 @@ struct MetricsTests {
             #expect(metrics["object_deletions_waiting"] == 1)
             #expect(metrics["store_retries_total"] ?? 0 > 0)
             #expect(metrics[#"store_call_duration_seconds_count{call="delete",outcome="unavailable"}"#] ?? 0 > 0)
+        }
+    }
+
+    @Test("Small pictures are counted, and those that can't be made, by the reason")
+    func renditions() async throws {
+        try await withMetrics(settings: ["RENDITIONS_AT_ONCE": "1"]) { service, scrape in
+            let token = try await service.makeToken()
+            _ = try await Self.upload(service, token)
+            try await poll("it is made") { try await scrape()[#"renditions_total{outcome="made"}"#] == 1 }
+            try await service.postgres.write("UPDATE renditions SET state = 'failed', reason = 'unreadable'")
+            let metrics = try await scrape()
+            #expect(metrics[#"renditions_failed{reason="unreadable"}"#] == 1)
+            #expect(metrics[#"renditions_failed{reason="killed"}"#] == 0)
         }
     }
 

@@ -23,7 +23,7 @@ struct OpenAPIDocumentTests {
         "GET /files/{name}": ["header If-None-Match", "path name"],
         "GET /photos/{random_id}": [
             "header If-None-Match", "header If-Match", "header If-Modified-Since", "header If-Unmodified-Since",
-            "header Range", "header If-Range", "path random_id", "query expires", "query series", "query for",
+            "header Range", "header If-Range", "path random_id", "query expires", "query series", "query for", "query size",
             "query signature",
         ],
         "POST /api/signup": [

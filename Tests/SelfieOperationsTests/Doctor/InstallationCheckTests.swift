@@ -1,6 +1,7 @@
 import ConnectionTestSupport
 import DatabaseTestSupport
 import Foundation
+import Renderer
 import Synchronization
 import Testing
 
@@ -50,6 +51,19 @@ struct InstallationCheckTests {
         Findings(subject: .folder, secrets: Secrets(source: ConfigurationSource(values: [:]))) { findings.add($0) }
             .room(320 << 20 + missing, maxUploadBytes: 32 << 20)
         #expect(findings.all.map(\.grade) == [missing == 0 ? .ok : .warning])
+    }
+
+    @Test("A missing renderer is a warning that says what to do, unless no small pictures are wanted")
+    func renderer() async {
+        for (atOnce, grade) in [(1, Finding.Grade.warning), (0, .ok)] {
+            let findings = Log()
+            let renderer = RenderProcess(program: "/nonexistent/selfie-render")
+            await Findings(subject: .renderer, secrets: Secrets(source: ConfigurationSource(values: [:]))) {
+                findings.add($0)
+            }.checkRenderer(renderer, atOnce: atOnce)
+            #expect(findings.all.map(\.grade) == [grade])
+            #expect((findings.all.first?.remedy?.contains("Put selfie-render into the folder") == true) == (atOnce == 1))
+        }
     }
 
     private static func examine(

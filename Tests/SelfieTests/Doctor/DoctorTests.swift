@@ -12,7 +12,8 @@ struct DoctorTests {
         try await TestCluster.withDatabase { databaseURL in
             try await ServedSelfie.withObjects(.s3) { objects in
                 let server = try await RcloneServer.shared
-                let settings = DoctorRun.settings(databaseURL: databaseURL, objects: objects)
+                var settings = DoctorRun.settings(databaseURL: databaseURL, objects: objects)
+                settings["RENDITIONS_AT_ONCE"] = "1"
                 let bucket = try #require(settings["S3_BUCKET_NAME"])
                 try await objects.makeBucket()
                 let before = try await DatabaseDump.lines(url: databaseURL)
@@ -32,7 +33,7 @@ struct DoctorTests {
                     "Bucket: an object can be put", "Bucket: its size is right", "Bucket: it comes back as it was",
                     "Bucket: a part of it comes back", "Bucket: a signed URL gives it", "Bucket: private:",
                     "Bucket: large photos can be uploaded in parts", "Bucket: it can be deleted",
-                    "Temporary folder: files can be written",
+                    "Temporary folder: files can be written", "Small pictures: selfie-render and libvips make them",
                 ]
                 for line in expected {
                     #expect(run.lines("ok").contains { $0.hasPrefix("ok       \(line)") }, "\(line)")
