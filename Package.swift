@@ -104,6 +104,7 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "ImageFiles", dependencies: ["CZlib"], swiftSettings: settings),
+        .target(name: "ZipArchive", dependencies: ["CZlib"], swiftSettings: settings),
         .target(
             name: "Outages",
             dependencies: ["Concurrency", .product(name: "Logging", package: "swift-log")],
@@ -274,9 +275,10 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
-                "Concurrency", "ObjectStore", "Outages", "Postgres", "SelfieAccounts", "SelfieConfiguration",
-                "SelfiePhotos", "SelfieRecords",
+                "Budgets", "Concurrency", "Cryptography", "Encodings", "ImageFiles", "JSON", "ObjectStore", "Outages",
+                "Postgres", "SelfieAccounts", "SelfieConfiguration", "SelfiePhotos", "SelfieRecords", "ZipArchive",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),
@@ -355,7 +357,7 @@ let package = Package(
             dependencies: [
                 "AESCrypt", "CLinux", "Concurrency", "EmbeddedPostgres", "Encodings", "JSON", "Migrations",
                 "Postgres", "RecordSchema", "Cryptography", "SelfieApp", "SelfieConfiguration", "SelfieAccounts",
-                "SelfiePhotos", "SelfieRecords",
+                "SelfieCore", "SelfiePhotos", "SelfieRecords",
                 "SelfieOperations",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -626,6 +628,11 @@ let package = Package(
             name: "ImageFilesTests",
             dependencies: ["ImageFiles", "ServerProcesses"],
             exclude: ["Samples"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ZipArchiveTests",
+            dependencies: ["ProcessTestSupport", "TestSupport", "ZipArchive"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -70,6 +70,12 @@ extension Endpoint.Header {
         example: "https://bucket.example.com/key?signature",
         isAlwaysThere: true
     )
+    static let attachment = Self(
+        name: "Content-Disposition",
+        summary: "The name of the file.",
+        example: #"attachment; filename="selfie-export-2026-11-22.zip""#,
+        isAlwaysThere: true
+    )
     static let setCookie = Self(
         name: "Set-Cookie",
         summary: "The session's cookie, or its deletion.",
