@@ -2,7 +2,7 @@
 
 The first way is Python's zipfile, which begins at the end. The second reads from front to back and knows only what stands
 in front of each file, as Java's ZipInputStream and macOS's ditto do. Each line of the input is a path. After a tab may
-follow "sparse": then files of more than a MiB are not read.
+follow "sparse": then files of more than a MiB are not read. Or a folder follows, into which the archive is unpacked.
 """
 import hashlib
 import json
@@ -80,5 +80,8 @@ for line in sys.stdin:
     path, _, mode = line.rstrip("\n").partition("\t")
     files, times = directory(path, mode == "sparse")
     assert files == front_to_back(path, mode == "sparse")
+    if mode not in ("", "sparse"):
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(mode)
     summary = len(files) > 1000
     print(json.dumps({"count": len(files), "files": files[-1:] if summary else files, "times": {} if summary else times}))

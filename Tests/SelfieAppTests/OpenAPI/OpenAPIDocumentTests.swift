@@ -40,6 +40,7 @@ struct OpenAPIDocumentTests {
         "GET /api/get_photos": ["header If-None-Match", "query limit", "query after", "query order"],
         "DELETE /api/delete_photo": ["query photo_id"],
         "GET /api/sessions": [],
+        "GET /api/export": [],
         "DELETE /api/sessions/{id}": ["path id"],
         "DELETE /api/account": ["body password"],
         "GET /api/me": [],
@@ -114,6 +115,7 @@ struct OpenAPIDocumentTests {
         ],
         "DELETE /gallery/photos": ["query photo_id", "header Sec-Fetch-Site"],
         "GET /gallery/sessions": ["header Sec-Fetch-Site"],
+        "GET /gallery/export": ["header Sec-Fetch-Site"],
         "DELETE /gallery/sessions/{id}": ["path id", "header Sec-Fetch-Site"],
     ]
 
