@@ -665,7 +665,7 @@ let package = Package(
         .testTarget(
             name: "SelfieCoreTests",
             dependencies: [
-                "DatabaseTestSupport", "Postgres", "SelfieCore", "TestSupport",
+                "DatabaseTestSupport", "ImageFiles", "Postgres", "SelfieCore", "TestSupport", "ZipArchive",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings

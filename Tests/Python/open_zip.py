@@ -83,5 +83,5 @@ for line in sys.stdin:
     if mode not in ("", "sparse"):
         with zipfile.ZipFile(path) as archive:
             archive.extractall(mode)
-    summary = len(files) > 1000
+    summary = len(files) > 10000
     print(json.dumps({"count": len(files), "files": files[-1:] if summary else files, "times": {} if summary else times}))

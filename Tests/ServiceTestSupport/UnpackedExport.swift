@@ -18,7 +18,10 @@ package struct UnpackedExport {
     ///   - body: Looks at its files.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws, or an error when an archive can't be opened.
-    package static func with<Result>(_ url: URL, _ body: (UnpackedExport) async throws -> Result) async throws -> Result {
+    package static func with<Result>(
+        fileAt url: URL,
+        _ body: (UnpackedExport) async throws -> Result
+    ) async throws -> Result {
         try await TemporaryFolder.with { folder in
             let output = try await PythonScript.run("open_zip.py", input: "\(url.path)\t\(folder.path)\n")
             let json = try #require(try JSONSerialization.jsonObject(with: Data(output.utf8)) as? [String: Any])
@@ -51,7 +54,7 @@ package struct UnpackedExport {
         try await TemporaryFolder.with { folder in
             let url = folder.appending(path: "export.zip")
             try bytes.write(to: url)
-            return try await with(url, body)
+            return try await with(fileAt: url, body)
         }
     }
 

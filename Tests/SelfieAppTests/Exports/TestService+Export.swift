@@ -17,6 +17,7 @@ extension TestService {
     ///   - photos: Their titles and bytes.
     ///   - name: What the e-mail of their owner begins with.
     /// - Returns: Their ids.
+    /// - Throws: `PostgresError`, `S3Error`, or an error of Foundation's.
     @discardableResult
     func addPhotos(_ photos: [(title: String, bytes: Data)], name: String = "ada") async throws -> [String] {
         var ids: [String] = []
