@@ -70,10 +70,10 @@ extension Endpoint.Header {
         example: "https://bucket.example.com/key?signature",
         isAlwaysThere: true
     )
-    static let attachment = Self(
+    static let fileName = Self(
         name: "Content-Disposition",
-        summary: "The name of the file.",
-        example: #"attachment; filename="selfie-export-2026-11-22.zip""#,
+        summary: "The name under which to save the file (RFC 6266).",
+        example: #"inline; filename="IMG_0042.jpg""#,
         isAlwaysThere: true
     )
     static let setCookie = Self(

@@ -24,7 +24,7 @@ struct ExportEndpoints: EndpointGroup {
             sent, so its length is not known. An archive that broke off can't be opened. It breaks off when the session ends.
             """,
         limitedBy: [.exportsPerUser],
-        answers: [.ok("The archive.", .file([contentType]), headers: [.attachment])]
+        answers: [.ok("The archive.", .file([contentType]), headers: [.fileName])]
     )
 
     private static let contentType = "application/zip"
