@@ -27,7 +27,8 @@ struct ExportEndTests {
 
     @Test("Photos that are deleted meanwhile are named, and the archive stays whole", arguments: TestStore.allCases)
     func deleted(store: TestStore) async throws {
-        try await TestService.run(store: store) { service in
+        let budget = SpoolBudget()
+        try await TestService.run(store: store, adjust: { $0.permits.uploads = budget }) { service in
             let token = try await service.addSession()
             if store == .s3 { try await service.objects.makeBucket() }
             // Those of the second page of rows, too.
@@ -35,6 +36,7 @@ struct ExportEndTests {
             try await service.addRows(300)
             try await service.postgres.write("UPDATE photos SET state = 'unlisted' WHERE title = '300'")
             let archive = try await ExportReader.open(service, token: token) { reader in
+                try await poll("the first photo waits") { budget.diskBytesUsed >= Self.large.count }
                 #expect(try await service.delete(ids[1], token: token).status == 200)
                 try await service.postgres.write("DELETE FROM photos WHERE title = '300'")
                 return try await reader.readToEnd()
@@ -93,6 +95,7 @@ struct ExportEndTests {
             let token = try await service.makeToken()
             try await service.addPhotos(Self.photos(3))
             let archive = try await ExportReader.open(service, token: token) { reader in
+                try await poll("the first photo waits") { budget.diskBytesUsed >= Self.large.count }
                 let password = try TestService.encrypt("my password")
                 let end = { (method: String, path: String, parameters: [(String, String)]) in
                     let answer = try await service.sendForm(
