@@ -121,6 +121,7 @@ let package = Package(
             dependencies: ["CSpawn", "Concurrency", "ImageFiles", "RenderInterface"],
             swiftSettings: settings
         ),
+        .target(name: "ZipArchive", dependencies: ["CZlib"], swiftSettings: settings),
         .target(
             name: "Outages",
             dependencies: ["Concurrency", .product(name: "Logging", package: "swift-log")],
@@ -291,9 +292,11 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
-                "Concurrency", "ObjectStore", "Outages", "Postgres", "SelfieAccounts", "SelfieConfiguration",
-                "Renderer", "SelfiePhotos", "SelfieRecords",
+                "Budgets", "Concurrency", "Cryptography", "Encodings", "ImageFiles", "JSON", "ObjectStore", "Outages",
+                "Postgres", "Renderer", "SelfieAccounts", "SelfieConfiguration", "SelfiePhotos", "SelfieRecords",
+                "ZipArchive",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),
@@ -372,7 +375,7 @@ let package = Package(
             dependencies: [
                 "AESCrypt", "CLinux", "Concurrency", "EmbeddedPostgres", "Encodings", "JSON", "Migrations",
                 "Postgres", "RecordSchema", "Cryptography", "SelfieApp", "SelfieConfiguration", "SelfieAccounts",
-                "SelfiePhotos", "SelfieRecords",
+                "SelfieCore", "SelfiePhotos", "SelfieRecords",
                 "SelfieOperations",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -655,6 +658,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "ZipArchiveTests",
+            dependencies: ["ProcessTestSupport", "TestSupport", "ZipArchive"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "SelfieAccountsTests",
             dependencies: [
                 "AESCrypt", "Budgets", "DatabaseTestSupport", "Postgres", "SelfieAccounts", "ServerProcesses",
@@ -684,7 +692,7 @@ let package = Package(
         .testTarget(
             name: "SelfieCoreTests",
             dependencies: [
-                "DatabaseTestSupport", "Postgres", "SelfieCore", "TestSupport",
+                "DatabaseTestSupport", "ImageFiles", "Postgres", "SelfieCore", "TestSupport", "ZipArchive",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings

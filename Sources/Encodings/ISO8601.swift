@@ -8,3 +8,10 @@ package enum ISO8601 {
         try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 }
+
+extension Date {
+    /// The date as clients parse it: `2026-11-21T08:06:03.123Z`.
+    package var contractText: String {
+        formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}

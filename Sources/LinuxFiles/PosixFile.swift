@@ -110,6 +110,16 @@ package final class PosixFile: Sendable {
         try checked(Glibc.rename(path, newPath), "rename")
     }
 
+    /// Gives a file a second name, which must not exist yet.
+    ///
+    /// - Returns: Whether it has the name; false when there is a file of that name.
+    package static func link(_ path: String, as newPath: String) throws(PosixFileError) -> Bool {
+        let result = Glibc.link(path, newPath)
+        if result < 0, errno == EEXIST { return false }
+        try checked(result, "link")
+        return true
+    }
+
     /// Removes a file.
     ///
     /// A missing file is no error.

@@ -17,6 +17,7 @@ package struct AccountUseCases: Sendable {
     package let blocks: BlockStore
     package let changeProfile: ChangeProfile
     package let blockMember: BlockMember
+    package let admitExport: AdmitExport
     /// Counts what photos and records limit, too.
     package let limiter: RateLimiter
     package let passwordCheck: PasswordCheck
@@ -67,6 +68,7 @@ package struct AccountUseCases: Sendable {
         )
         changeProfile = ChangeProfile(members: members, limiter: limiter)
         blockMember = BlockMember(blocks: blocks, limiter: limiter)
+        admitExport = AdmitExport(limiter: limiter, audit: audit)
         passwordCheck = PasswordCheck(limiter: limiter, hasher: hasher, audit: audit)
         sessions = SessionStore(postgres: postgres, notifier: notifier)
         sessionUses = SessionUseRecorder(sessions: sessions, logger: logger)

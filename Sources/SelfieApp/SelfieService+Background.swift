@@ -9,9 +9,10 @@ extension SelfieService {
     func backgroundServices(_ useCases: UseCases, _ connections: ConnectionPermits) -> [any Service] {
         let trimmer = MemoryTrimmer()
         let closedConnections = ClosedConnectionReport(connections: connections, logger: logger)
-        let renditions = useCases.photos.makeRendition.map {
-            [RenditionService(make: $0, includesBacklog: rendersInBackground)]
-        } ?? []
+        let renditions =
+            useCases.photos.makeRendition.map {
+                [RenditionService(make: $0, includesBacklog: rendersInBackground)]
+            } ?? []
         return renditions + [
             PeriodicService(interval: sweepInterval) { await useCases.photos.sweeper.sweepOrWarn() },
             PeriodicService(interval: sweepInterval) { await useCases.housekeeper.finishDeletions() },

@@ -147,6 +147,7 @@ package struct SelfieService: Service {
             settings: configuration,
             clock: clock,
             now: now,
+            transferPauses: bucket.transferPauses,
             sendsNotifications: sendsNotifications,
             logger: logger
         )

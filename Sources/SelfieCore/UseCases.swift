@@ -17,6 +17,7 @@ package struct UseCases: Sendable {
     package let photos: PhotoUseCases
     package let records: RecordUseCases
     package let deleteAccount: DeleteAccount
+    package let exportAccount: ExportAccount
     package let notifier: ChangeNotifier
     /// Run it every few minutes.
     package let housekeeper: Housekeeper
@@ -29,6 +30,7 @@ package struct UseCases: Sendable {
     ///   - settings: The settings.
     ///   - clock: The clock for remembering refusals.
     ///   - now: The time for tokens.
+    ///   - transferPauses: How long to wait before each further try to fetch a photo for an export.
     ///   - sendsNotifications: Whether other processes are notified of changes at once.
     ///   - logger: The log of work in the background.
     package init(
@@ -39,6 +41,7 @@ package struct UseCases: Sendable {
         settings: ServiceConfiguration,
         clock: any MonotonicClock,
         now: @escaping @Sendable () -> Date,
+        transferPauses: [Duration],
         sendsNotifications: Bool,
         logger: Logger
     ) {
@@ -81,6 +84,7 @@ package struct UseCases: Sendable {
             removeAccount: RemoveAccount(postgres: postgres, notifier: notifier),
             check: accounts.passwordCheck
         )
+        exportAccount = ExportAccount(postgres: postgres, objects: objects, pauses: transferPauses)
         housekeeper = Housekeeper(
             postgres: postgres,
             sessionLifetimeHours: max(settings.tokenLifetimeHours, settings.rememberedLifetimeDays * 24),

@@ -42,7 +42,9 @@ package final class MakeRendition: Sendable {
     private static let maxWaiting = 1_000
     /// How many of them may be one owner's.
     private static let maxWaitingPerOwner = 200
-    /// How many uploads may wait for the time when nobody waits. Those beyond are rendered when somebody asks.
+    /// How many new photos may wait for the time when nobody waits.
+    ///
+    /// Those beyond are rendered when somebody asks.
     private static let maxBacklog = 1_000
     /// How long a request waits for a picture.
     private static let patience: Duration = .seconds(5)

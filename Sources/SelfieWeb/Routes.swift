@@ -11,7 +11,7 @@ package enum Routes {
     private static let groups: [any EndpointGroup.Type] = [
         AccountEndpoints.self, PhotoEndpoints.self, PhotoFileEndpoints.self, SessionEndpoints.self,
         MemberEndpoints.self, DirectoryEndpoints.self, BlockEndpoints.self,
-        RecordEndpoints.self, ChangeEndpoints.self, RoleEndpoints.self,
+        RecordEndpoints.self, ChangeEndpoints.self, RoleEndpoints.self, ExportEndpoints.self,
         GalleryEndpoints.self,
         WelcomeEndpoints.self, HealthEndpoints.self, DocumentEndpoints.self, PageEndpoints.self,
     ]

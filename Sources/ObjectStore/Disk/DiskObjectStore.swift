@@ -149,7 +149,11 @@ package struct DiskObjectStore: ObjectStore {
 
     package func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws {
         try await forEachPage(of: directory) { files in
-            try await body(files.map { ObjectEntry(key: Self.key(of: $0.name), length: $0.bytes, modified: $0.modified) })
+            try await body(
+                files.map { file in
+                    ObjectEntry(key: Self.key(of: file.name), length: file.bytes, modified: file.modified)
+                }
+            )
         }
     }
 

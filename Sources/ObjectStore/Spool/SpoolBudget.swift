@@ -28,6 +28,15 @@ package struct SpoolBudget: Sendable {
         self.disk = Permits("SPOOL", per: "USER", disk)
     }
 
+    private init(memory: Permits<Int>, disk: Permits<Int>) {
+        (self.memory, self.disk) = (memory, disk)
+    }
+
+    /// The same temporary disk, and no memory beyond a block for each object.
+    package var onDisk: SpoolBudget {
+        SpoolBudget(memory: Permits("SPOOL_MEMORY", per: "USER", PermitLimits(total: 0)), disk: disk)
+    }
+
     /// How many bytes of uploads are in memory.
     package var memoryBytesUsed: Int { memory.inUse }
     /// How many bytes of uploads are in temporary files.

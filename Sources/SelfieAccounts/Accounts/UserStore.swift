@@ -1,4 +1,5 @@
 import Encodings
+package import FoundationEssentials
 import JSON
 package import Postgres
 
@@ -53,6 +54,15 @@ package struct UserStore: Sendable {
             """
         )
         return try rows.first.map(User.init)
+    }
+
+    /// When an account was made.
+    ///
+    /// - Parameter id: The account's id.
+    /// - Returns: The time; nil when it is not known, or there is no such account.
+    /// - Throws: `PostgresError`.
+    package func creationTime(ofUser id: Int) async throws -> Date? {
+        try await postgres.read("SELECT created_at FROM users WHERE id = \(id)").first?.decodeIfPresent("created_at")
     }
 
     /// Adds an account.

@@ -7,7 +7,7 @@ package enum AuditEvent: String, Sendable, CaseIterable {
     case signInFailed = "sign_in_failed"
     /// Too many sign-ins failed, so more are refused. It is noted once for each window.
     case signInLimited = "sign_in_limited"
-    /// The same for passwords with a token, sign-ups, calls of `get_token`, guesses at tokens, uploads and records.
+    /// The same for passwords with a token, sign-ups, calls of `get_token`, guesses at tokens, uploads, records and exports.
     case passwordLimited = "password_limited"
     case signUpLimited = "sign_up_limited"
     case getTokenLimited = "get_token_limited"
@@ -15,6 +15,7 @@ package enum AuditEvent: String, Sendable, CaseIterable {
     case uploadsLimited = "uploads_limited"
     case recordWritesLimited = "record_writes_limited"
     case inboxSendsLimited = "inbox_sends_limited"
+    case exportsLimited = "exports_limited"
     case tokenCleared = "token_cleared"
     case allTokensCleared = "all_tokens_cleared"
     case sessionEnded = "session_ended"
@@ -24,6 +25,8 @@ package enum AuditEvent: String, Sendable, CaseIterable {
     case passwordReplaced = "password_replaced"
     case emailChanged = "email_changed"
     case photoDeleted = "photo_deleted"
+    /// All of the user's data was asked for.
+    case export
     case accountDeleted = "account_deleted"
     case accountDeletionFailed = "account_deletion_failed"
     case accountDisabled = "account_disabled"

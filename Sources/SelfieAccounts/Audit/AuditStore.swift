@@ -9,6 +9,11 @@ package import Postgres
 package struct AuditStore: Sendable {
     let postgres: PostgresClient
 
+    /// - Parameter postgres: The database.
+    package init(postgres: PostgresClient) {
+        self.postgres = postgres
+    }
+
     /// Adds an event, unless the account was deleted meanwhile.
     ///
     /// - Parameters:

@@ -102,6 +102,11 @@ package struct LimitedAction: Sendable {
         LimitedAction(.uploadsPerUser, .uploadsLimited, by: "upload", "\(userID)")
     }
 
+    /// A user asks for all data.
+    static func export(userID: Int) -> LimitedAction {
+        LimitedAction(.exportsPerUser, .exportsLimited, by: "export", "\(userID)")
+    }
+
     /// Records are created, changed or deleted.
     package static func recordWrites(_ count: Int, userID: Int) -> LimitedAction {
         LimitedAction(.recordWritesPerUser, .recordWritesLimited, amount: count, by: "record", "\(userID)")

@@ -22,6 +22,8 @@ package enum RateLimitName: String, Sendable, CaseIterable {
     case recordWritesPerUser = "RECORD_WRITES_PER_USER"
     /// Records that one user sends to inboxes, and members that one user names as readers.
     case inboxSendsPerUser = "INBOX_SENDS_PER_USER"
+    /// Exports of one user's data.
+    case exportsPerUser = "EXPORTS_PER_USER"
 
     /// The default limit.
     var standard: RateLimit {
@@ -33,6 +35,7 @@ package enum RateLimitName: String, Sendable, CaseIterable {
         case .uploadsPerUser: RateLimit(500, per: 3_600)
         case .recordWritesPerUser: RateLimit(600, per: 600)
         case .inboxSendsPerUser: RateLimit(300, per: 600)
+        case .exportsPerUser: RateLimit(1, per: 3_600)
         }
     }
 }

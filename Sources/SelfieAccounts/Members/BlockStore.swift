@@ -4,6 +4,11 @@ package import Postgres
 package struct BlockStore: Sendable {
     let postgres: PostgresClient
 
+    /// - Parameter postgres: The database.
+    package init(postgres: PostgresClient) {
+        self.postgres = postgres
+    }
+
     /// The most members that a user may block.
     package static let maxCount = 1_000
 

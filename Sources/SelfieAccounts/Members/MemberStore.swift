@@ -1,9 +1,14 @@
 import JSON
-import Postgres
+package import Postgres
 
 /// The columns of `users` that others see.
 package struct MemberStore: Sendable {
     let postgres: PostgresClient
+
+    /// - Parameter postgres: The database.
+    package init(postgres: PostgresClient) {
+        self.postgres = postgres
+    }
 
     /// A user's own profile.
     ///

@@ -151,6 +151,15 @@ package struct SessionStore: Sendable {
     /// The most sessions that are listed.
     static let maxList = 1_000
 
+    /// Whether a session has not ended.
+    ///
+    /// - Parameter id: The session's id.
+    /// - Returns: Also true for one that has expired.
+    /// - Throws: `PostgresError`.
+    package func isOpen(_ id: Int) async throws -> Bool {
+        try await !postgres.read("SELECT FROM sessions WHERE id = \(id)").isEmpty
+    }
+
     /// Ends one session of a user's, and says whether there was one.
     ///
     /// Of parallel calls, one succeeds.

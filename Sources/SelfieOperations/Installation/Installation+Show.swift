@@ -31,9 +31,12 @@ extension Installation {
         let photo: PhotoDescription?
         do {
             // PostgreSQL's text can't hold NUL, so no photo's id has one.
-            photo = randomID.utf8.contains(0) ? nil : try await withDatabase(configuration, maxConnections: 1) { postgres in
-                try await describe(randomID, in: PhotoStore(postgres: postgres))
-            }
+            photo =
+                randomID.utf8.contains(0)
+                ? nil
+                : try await withDatabase(configuration, maxConnections: 1) { postgres in
+                    try await describe(randomID, in: PhotoStore(postgres: postgres))
+                }
         } catch {
             throw InstallationError.explanation(of: error)
         }

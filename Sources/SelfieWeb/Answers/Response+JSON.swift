@@ -45,10 +45,3 @@ extension Response {
 
 /// The media type of every JSON answer.
 let jsonContentType = "application/json; charset=utf-8"
-
-extension Date {
-    /// The date as clients parse it: `2026-11-21T08:06:03.123Z`.
-    var contractText: String {
-        formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-    }
-}

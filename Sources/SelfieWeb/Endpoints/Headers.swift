@@ -70,6 +70,12 @@ extension Endpoint.Header {
         example: "https://bucket.example.com/key?signature",
         isAlwaysThere: true
     )
+    static let fileName = Self(
+        name: "Content-Disposition",
+        summary: "The name under which to save the file (RFC 6266).",
+        example: #"inline; filename="IMG_0042.jpg""#,
+        isAlwaysThere: true
+    )
     static let setCookie = Self(
         name: "Set-Cookie",
         summary: "The session's cookie, or its deletion.",

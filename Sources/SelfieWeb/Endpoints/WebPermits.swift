@@ -35,6 +35,10 @@ package struct WebPermits: Sendable {
     ///
     /// Each may look at thousands of rows for nothing.
     package var searches = Permits<Int>("SEARCHES_AT_ONCE", per: "USER", PermitLimits(total: 16, perHolder: 4))
+    /// The exports that are sent.
+    ///
+    /// Each holds about 2 MiB of memory, and a photo and lists in temporary files.
+    package var exports = Permits<Int>("EXPORTS_AT_ONCE", per: "USER", PermitLimits(total: 8, perHolder: 1))
     /// The photos that are sent; the holders are IPv4 addresses, and /64 networks of IPv6 addresses.
     private(set) var downloads = Permits<String>("DOWNLOADS_AT_ONCE", per: "ADDRESS", PermitLimits(total: 0))
     /// The same; the holders are IPv4 addresses, and /48 networks of IPv6 addresses.

@@ -17,6 +17,7 @@ struct GalleryEndpoints: EndpointGroup {
     private let photos: PhotoEndpoints
     private let changes: ChangeEndpoints
     private let sessions: SessionEndpoints
+    private let exports: ExportEndpoints
 
     static let endpoints: [HandledEndpoint<Self>] = [
         HandledEndpoint(
@@ -124,6 +125,12 @@ struct GalleryEndpoints: EndpointGroup {
             .cookie { $0.sessions.handleEnd },
             like: SessionEndpoints.end
         ),
+        HandledEndpoint(
+            "galleryExport",
+            "/gallery/export",
+            .cookie { $0.exports.handleExport },
+            like: ExportEndpoints.export
+        ),
     ]
 
     private typealias Member = Endpoint.Answer.Member
@@ -138,6 +145,7 @@ struct GalleryEndpoints: EndpointGroup {
         photos = PhotoEndpoints(parts)
         changes = ChangeEndpoints(parts)
         sessions = SessionEndpoints(parts)
+        exports = ExportEndpoints(parts)
     }
 
     @Sendable

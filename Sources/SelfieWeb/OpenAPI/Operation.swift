@@ -180,6 +180,7 @@ extension RateLimitName {
         case .uploadsPerUser: "uploads of a user"
         case .recordWritesPerUser: "records that a user writes"
         case .inboxSendsPerUser: "records that a user sends, and readers whom a user adds,"
+        case .exportsPerUser: "exports of a user"
         }
     }
 }

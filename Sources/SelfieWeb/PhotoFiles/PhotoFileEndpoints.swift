@@ -31,12 +31,12 @@ struct PhotoFileEndpoints: EndpointGroup {
             dependsOn: [.ifNoneMatch, .ifMatch, .ifModifiedSince, .ifUnmodifiedSince, .range, .ifRange],
             takes: [.randomID, .expires, .series, .photoScope, .signature, .photoSize],
             answers: [
-                .ok("The photo.", .photoBytes, headers: [.entityTag, .lastModified]),
+                .ok("The photo.", .photoBytes, headers: [.entityTag, .lastModified, .fileName]),
                 Endpoint.Answer(
                     .partialContent,
                     "A part of the photo.",
                     .photoBytes,
-                    headers: [.entityTag, .lastModified, .contentRange]
+                    headers: [.entityTag, .lastModified, .fileName, .contentRange]
                 ),
                 .notModified,
                 Endpoint.Answer(.found, "The photo is in the bucket.", headers: [.location]),

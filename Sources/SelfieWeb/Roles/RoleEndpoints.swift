@@ -1,3 +1,4 @@
+import Encodings
 import FoundationEssentials
 import HTTPTypes
 import Hummingbird

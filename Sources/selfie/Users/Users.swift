@@ -8,10 +8,13 @@ struct Users: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage accounts.",
         discussion:
-            "A user is named by id, e-mail or member id. Only DATABASE_URL is needed. The service need not be running.",
+            """
+            A user is named by id, e-mail or member id. Only DATABASE_URL is needed, but export also needs the store. The \
+            service need not be running.
+            """,
         subcommands: [
             ListUsers.self, ShowUser.self, DisableUser.self, EnableUser.self, UserPassword.self, UserEmail.self,
-            UserQuota.self, DeleteUser.self, UserSessions.self, UserAudit.self,
+            UserQuota.self, ExportUser.self, DeleteUser.self, UserSessions.self, UserAudit.self,
         ]
     )
 }

@@ -206,4 +206,20 @@ extension SpoolTests {
         try object.forEachPart { written += $0 }
         #expect(written == expected)
     }
+
+    @Test("A budget's disk alone leaves its memory to others, and is shared with them")
+    func onDisk() async throws {
+        let budget = SpoolBudget(
+            memory: PermitLimits(total: 10 * Self.limit),
+            disk: PermitLimits(total: 4 * Self.limit)
+        )
+        let bytes = Data((0..<2 * Self.limit + 1).map { UInt8(truncatingIfNeeded: $0 / 7) })
+        let object = try await spool(bytes, chunk: 10_000, sharing: budget.onDisk)
+        #expect(try await contents(object) == bytes)
+        #expect(budget.memoryBytesUsed == 0 && budget.diskBytesUsed == bytes.count)
+        await #expect(throws: TooBusy.everyone(limit: "SPOOL")) {
+            try await spool(bytes, chunk: 10_000, sharing: budget.onDisk, userID: 2)
+        }
+        withExtendedLifetime(object) {}
+    }
 }

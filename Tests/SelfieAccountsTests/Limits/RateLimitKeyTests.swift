@@ -66,6 +66,7 @@ struct RateLimitKeyTests {
         #expect(limits[.tokenGuessesPerAddress] == RateLimit(100, per: 900))
         #expect(limits[.passwordTriesPerAccount] == RateLimit(240, per: 900))
         #expect(limits[.uploadsPerUser] == RateLimit(500, per: 3_600))
+        #expect(limits[.exportsPerUser] == RateLimit(1, per: 3_600))
 
         try await TestCluster.withDatabase { databaseURL in
             try await TestCluster.withClient(databaseURL) { postgres in
@@ -99,6 +100,7 @@ struct RateLimitKeyTests {
                     ),
                     (.passwordTry(.user(id: 1)), RateLimit(240, per: 900), 780...900, "sign_in_limited"),
                     (.upload(userID: 1), RateLimit(500, per: 3_600), 3_480...3_600, "uploads_limited"),
+                    (.export(userID: 1), RateLimit(1, per: 3_600), 3_480...3_600, "exports_limited"),
                 ]
                 for (number, (action, limit, secondsLeft, event)) in expected.enumerated() {
                     try await limiter.count([action], ofUser: nil, from: Self.source)

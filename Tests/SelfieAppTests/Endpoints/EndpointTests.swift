@@ -61,6 +61,7 @@ struct EndpointTests {
         "PUT /api/roles/:role/members/:member token",
         "DELETE /api/roles/:role/members/:member token",
         "DELETE /api/account token",
+        "GET /api/export token",
         "POST /gallery/signup ownPage",
         "POST /gallery/signin ownPage",
         "POST /gallery/signout cookie",
@@ -73,6 +74,7 @@ struct EndpointTests {
         "DELETE /gallery/photos cookie",
         "GET /gallery/sessions cookie",
         "DELETE /gallery/sessions/:id cookie",
+        "GET /gallery/export cookie",
     ]
 
     @Test("They are these, and each says who may call")

@@ -23,7 +23,8 @@ struct OpenAPIDocumentTests {
         "GET /files/{name}": ["header If-None-Match", "path name"],
         "GET /photos/{random_id}": [
             "header If-None-Match", "header If-Match", "header If-Modified-Since", "header If-Unmodified-Since",
-            "header Range", "header If-Range", "path random_id", "query expires", "query series", "query for", "query size",
+            "header Range", "header If-Range", "path random_id", "query expires", "query series", "query for",
+            "query size",
             "query signature",
         ],
         "POST /api/signup": [
@@ -40,6 +41,7 @@ struct OpenAPIDocumentTests {
         "GET /api/get_photos": ["header If-None-Match", "query limit", "query after", "query order"],
         "DELETE /api/delete_photo": ["query photo_id"],
         "GET /api/sessions": [],
+        "GET /api/export": [],
         "DELETE /api/sessions/{id}": ["path id"],
         "DELETE /api/account": ["body password"],
         "GET /api/me": [],
@@ -114,6 +116,7 @@ struct OpenAPIDocumentTests {
         ],
         "DELETE /gallery/photos": ["query photo_id", "header Sec-Fetch-Site"],
         "GET /gallery/sessions": ["header Sec-Fetch-Site"],
+        "GET /gallery/export": ["header Sec-Fetch-Site"],
         "DELETE /gallery/sessions/{id}": ["path id", "header Sec-Fetch-Site"],
     ]
 

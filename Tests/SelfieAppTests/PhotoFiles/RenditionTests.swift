@@ -19,7 +19,10 @@ struct RenditionTests {
         let program: String
         private let log: URL
 
-        /// - Parameter steps: What it does; `render` for what the real one does.
+        /// - Parameters:
+        ///   - folder: Where it and its log are.
+        ///   - steps: What it does; `render` for what the real one does.
+        /// - Throws: An error of Foundation's.
         init(in folder: URL, _ steps: String) throws {
             let real = try #require(RenderProcess.programBesideThis)
             log = folder.appending(path: "log")

@@ -122,6 +122,7 @@ struct ServiceConfigurationTests {
             "RATE_LIMIT_SIGNIN_PER_ACCOUNT": "1/1s", "RATE_LIMIT_SIGNIN_PER_ADDRESS": "2/1m",
             "RATE_LIMIT_SIGNUP_PER_ADDRESS": "3/1h", "RATE_LIMIT_GET_TOKEN_PER_ADDRESS": "4/1d",
             "RATE_LIMIT_TOKEN_GUESSES_PER_ADDRESS": "5/2s", "RATE_LIMIT_UPLOADS_PER_USER": "6/2m", "RATE_LIMITS": "ON",
+            "RATE_LIMIT_EXPORTS_PER_USER": "7/2d",
         ])
         #expect(configuration.trustedProxies.count == 2)
         let limits = configuration.rateLimits
@@ -131,6 +132,7 @@ struct ServiceConfigurationTests {
         #expect(limits?[.getTokenPerAddress] == RateLimit(4, per: 86_400))
         #expect(limits?[.tokenGuessesPerAddress] == RateLimit(5, per: 2))
         #expect(limits?[.uploadsPerUser] == RateLimit(6, per: 120))
+        #expect(limits?[.exportsPerUser] == RateLimit(7, per: 172_800))
         for off in ["off", "false", "0", "No"] { #expect(try read(["RATE_LIMITS": off]).rateLimits == nil) }
         #expect(configuration.port == 0)
         #expect(configuration.maxUploadBytes == 1 << 30)
@@ -245,7 +247,7 @@ struct ServiceConfigurationTests {
         "RATE_LIMIT_GET_TOKEN_PER_ADDRESS": ["off"],
         "RATE_LIMIT_TOKEN_GUESSES_PER_ADDRESS": ["1/1w"],
         "RATE_LIMIT_UPLOADS_PER_USER": ["-1/1h"], "RATE_LIMIT_RECORD_WRITES_PER_USER": ["0.5/1h"],
-        "RATE_LIMIT_INBOX_SENDS_PER_USER": ["secret"],
+        "RATE_LIMIT_INBOX_SENDS_PER_USER": ["secret"], "RATE_LIMIT_EXPORTS_PER_USER": ["secret"],
         "LOG_LEVEL": ["secret", "verbose"],
         "DIRECTORY": ["secret", "true", "member", "Members"],
         "S3_FORCE_PATH_STYLE": ["secret"],

@@ -62,7 +62,9 @@ struct InstallationCheckTests {
                 findings.add($0)
             }.checkRenderer(renderer, atOnce: atOnce)
             #expect(findings.all.map(\.grade) == [grade])
-            #expect((findings.all.first?.remedy?.contains("Put selfie-render into the folder") == true) == (atOnce == 1))
+            #expect(
+                (findings.all.first?.remedy?.contains("Put selfie-render into the folder") == true) == (atOnce == 1)
+            )
         }
     }
 

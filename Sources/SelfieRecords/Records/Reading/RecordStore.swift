@@ -209,7 +209,7 @@ struct RecordStore: Sendable {
         """
     }
 
-    private static func check(_ rows: PostgresRows, _ schema: AppliedSchema) throws {
+    static func check(_ rows: PostgresRows, _ schema: AppliedSchema) throws {
         guard try rows[0].decode("schema_version") == schema.version else { throw SchemaChanged() }
     }
 }

@@ -38,7 +38,8 @@ struct PhotoMetadataTests {
         try await TestService.run(settings: ["PHOTO_METADATA": "keep"]) { service in
             let token = try await service.makeToken()
             let answer = try await service.upload(PlantedImage.jpeg, token: token)
-            let isSame = service.objects.bytes(key: try #require(answer.json["random_id"] as? String)) == PlantedImage.jpeg
+            let isSame =
+                service.objects.bytes(key: try #require(answer.json["random_id"] as? String)) == PlantedImage.jpeg
             #expect(isSame)
         }
     }
