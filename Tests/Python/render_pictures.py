@@ -187,7 +187,9 @@ def write_jpegs(folder):
     fields().convert("CMYK").save(folder / "cmyk.jpg", quality=90)
     fields().convert("L").save(folder / "grey.jpg", quality=90)
     fields().save(folder / "p3.jpg", quality=95, subsampling=0, icc_profile=P3)
-    fields().save(folder / "broken-profile.jpg", quality=90, icc_profile=b"no profile at all" * 20)
+    fields().save(folder / "broken-profile.jpg", quality=90, icc_profile=P3.replace(b"para", b"none"))
+    # A profile for other bands than it has.
+    fields().convert("L").save(folder / "grey-profile.jpg", quality=90, icc_profile=P3)
     block = Image.Exif()
     block[0x010F] = PLANTED
     block.get_ifd(0x8825)[1] = "N"

@@ -44,7 +44,7 @@ struct PictureTests {
 
     @Test("A grey picture stays grey")
     func grey() async throws {
-        for name in ["grey.jpg", "grey.png"] {
+        for name in ["grey.jpg", "grey.png", "grey-profile.jpg"] {
             let seen = try await SeenColors.of(try #require(try await TestPicture.render(name).rendition))
             #expect(seen.areAbout([93, 136, 71, 203].map { [$0, $0, $0, 255] }, tolerance: 4), "\(seen)")
         }

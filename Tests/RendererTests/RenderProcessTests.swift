@@ -115,6 +115,8 @@ struct RenderProcessTests {
                 }
             }
             killer.cancel()
+            // It opens files, too.
+            _ = await killer.result
             #expect(outcomes.contains(true) && outcomes.contains(false))
             #expect(try ProcessTable.children(of: getpid()).isEmpty)
             #expect(try Self.openFiles() == before)

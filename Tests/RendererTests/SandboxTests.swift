@@ -78,6 +78,7 @@ struct SandboxTests {
             shell.standardInput = FileHandle(fileDescriptor: picture.readEnd)
             shell.standardOutput = words
             try shell.run()
+            defer { kill(shell.processIdentifier, SIGKILL) }
             let line = try #require(String(data: words.fileHandleForReading.availableData, encoding: .utf8))
             let renderer = try #require(pid_t(line.trimmingCharacters(in: .newlines)))
             try await poll("the sandbox is closed") { WaitingPicture.status(of: renderer, "Seccomp") == "2" }
