@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import Logging
 import Migrations
 import SelfieApp
@@ -46,13 +45,4 @@ func validatePort(_ port: Int?) throws {
     if let port, !(0...65535).contains(port) {
         throw ValidationError("--port must be a whole number from 0 to 65535.")
     }
-}
-
-/// A logger that writes lines to standard output, where platforms collect them.
-func makeLogger(level: Logger.Level, format: LogFormat = .logfmt) -> Logger {
-    let style = LineLogHandler.Style(format: format, isTerminal: isatty(STDOUT_FILENO) == 1)
-    LoggingSystem.bootstrap { _ in LineLogHandler(style: style) }
-    var logger = Logger(label: "selfie")
-    logger.logLevel = level
-    return logger
 }

@@ -4,6 +4,8 @@ import Postgres
 struct CopyList {
     /// The facts about an object that a copy needs.
     struct Object: Sendable {
+        /// The row of its photo.
+        let photoID: Int
         let key: String
         /// The `random_id` of its photo.
         let randomID: String
@@ -13,6 +15,7 @@ struct CopyList {
 
     private let connection: PostgresConnection
 
+    /// How many photos a page has, each with all of its objects.
     private static let pageCount = 500
 
     /// Makes the table.
@@ -30,19 +33,24 @@ struct CopyList {
             .decode("count") ?? 0
     }
 
-    /// The objects that are still to be copied, in the order of their keys; nil at the end.
-    func page(after key: String) async throws -> [Object]? {
+    /// The objects that are still to be copied, in the order of their photos; nil at the end.
+    func page(after photoID: Int) async throws -> [Object]? {
         let rows = try await connection.query(
             """
-            SELECT key, random_id, content_type, byte_count FROM photo_objects
-            WHERE key > \(key) AND NOT is_pending
-                AND NOT EXISTS (SELECT FROM copied_objects WHERE copied_objects.key = photo_objects.key)
-            ORDER BY key LIMIT \(Self.pageCount)
+            SELECT photo_id::bigint AS photo_id, key, random_id, content_type, byte_count FROM photo_objects
+            WHERE NOT is_pending AND NOT EXISTS (SELECT FROM copied_objects WHERE copied_objects.key = photo_objects.key)
+                AND photo_id IN (
+                    SELECT photo_id FROM photo_objects AS objects WHERE photo_id > \(photoID) AND NOT is_pending
+                        AND NOT EXISTS (SELECT FROM copied_objects WHERE copied_objects.key = objects.key)
+                    ORDER BY photo_id LIMIT \(Self.pageCount)
+                )
+            ORDER BY photo_id
             """
         )
         if rows.isEmpty { return nil }
         return try rows.map { row in
             Object(
+                photoID: try row.decode("photo_id"),
                 key: try row.decode("key"),
                 randomID: try row.decode("random_id"),
                 contentType: try row.decodeIfPresent("content_type"),

@@ -37,9 +37,9 @@ struct CopyPhotos: Sendable {
             var done = 0
             for _ in 0..<Self.maxPasses {
                 let before = done
-                var last = ""
+                var last = 0
                 while let page = try await list.page(after: last), let end = page.last {
-                    last = end.key
+                    last = end.photoID
                     let total = try await max(list.objectCount(), done)
                     try await copy(page) { outcome, object in
                         done += 1

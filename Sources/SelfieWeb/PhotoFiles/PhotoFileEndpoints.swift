@@ -69,6 +69,7 @@ struct PhotoFileEndpoints: EndpointGroup {
     private func handleGet(request: Request, context: ServiceRequestContext) async throws -> Response {
         let query = try FormParameters.parse((request.uri.query ?? "").utf8)
         let (date, photos) = (parts.now(), parts.useCases.photos.store)
+        let size = try Self.size(query)
         guard
             let randomID = context.parameters.get(Endpoint.Parameter.randomID.name).flatMap(PercentEncoding.decoded),
             let expires = query[Endpoint.Parameter.expires.name],
@@ -82,7 +83,6 @@ struct PhotoFileEndpoints: EndpointGroup {
                 at: date
             )
         else { throw Self.invalidURL }
-        let size = try Self.size(query)
         // Asked each time, even for a client with a copy, so that no URL outlives its photo.
         let found = try await photo(randomID, size)
         guard let found else { throw Self.notFound }
@@ -109,7 +109,8 @@ struct PhotoFileEndpoints: EndpointGroup {
     /// The size that a request asks for; nil for the photo itself.
     private static func size(_ query: [String: String]) throws(ServiceError) -> RenditionSize? {
         guard let text = query[Endpoint.Parameter.photoSize.name] else { return nil }
-        guard let size = RenditionSize(rawValue: text) else { throw Endpoint.Parameter.photoSize.invalid }
+        let size = RenditionSize.allCases.first { $0.rawValue.hasSameBytes(as: text) }
+        guard let size else { throw Endpoint.Parameter.photoSize.invalid }
         return size
     }
 
