@@ -35,7 +35,6 @@ package struct OwnedRecords: Sendable {
         do {
             return try await schemas.withSchema { schema in
                 let reader = RecordReader(userID: userID, collection: try schema.collection(name))
-                guard try await store.lists(reader) else { return [] }
                 return try await store.owned(by: reader, after: key, schema: schema)
             }
         } catch let refusal as RecordRefusal {

@@ -93,7 +93,7 @@ struct ExportEndTests {
         let budget = SpoolBudget()
         try await TestService.run(adjust: { $0.permits.uploads = budget }) { service in
             let token = try await service.makeToken()
-            try await service.addPhotos(Self.photos(3))
+            try await service.addPhotos(Self.photos(2) + [("large, too", Self.large)])
             let archive = try await ExportReader.open(service, token: token) { reader in
                 try await poll("the first photo waits") { budget.diskBytesUsed >= Self.large.count }
                 let password = try TestService.encrypt("my password")
@@ -118,12 +118,30 @@ struct ExportEndTests {
                 case "disable": try await service.administer(isDisabled: true)
                 default: try await end("DELETE", "account", [("password", password)])
                 }
-                return try await reader.readToEnd()
+                let archive = try await reader.readToEnd()
+                // No further photo came.
+                #expect(reader.receivedCount < Self.large.count * 3 / 2)
+                return archive
             }
             #expect(archive == nil)
             try await poll("it is logged") { service.log.text.contains("an export was ended") }
             #expect(!service.log.text.contains("an export broke off"))
             try await poll("all is free") { budget.diskBytesUsed == 0 }
+        }
+    }
+
+    @Test("It is not finished either when its session ends during the last photo")
+    func sessionEndsLate() async throws {
+        let budget = SpoolBudget()
+        try await TestService.run(adjust: { $0.permits.uploads = budget }) { service in
+            let token = try await service.addSession()
+            try await service.addPhotos(Self.photos(1))
+            let archive = try await ExportReader.open(service, token: token) { reader in
+                try await poll("the photo waits") { budget.diskBytesUsed >= Self.large.count }
+                try await service.postgres.write("DELETE FROM sessions")
+                return try await reader.readToEnd()
+            }
+            #expect(archive == nil)
         }
     }
 

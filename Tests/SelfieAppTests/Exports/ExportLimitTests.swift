@@ -45,12 +45,13 @@ struct ExportLimitTests {
 
     @Test("Of parallel requests in one process, one begins and counts")
     func parallel() async throws {
-        // What tidies up would wait for the lock, too.
-        let adjust: @Sendable (inout SelfieService) -> Void = { service in
-            service.waitsPatiently()
-            service.worksInBackground = false
-        }
-        try await TestService.run(settings: Self.limited, adjust: adjust) { service in
+        try await TestService.run(
+            settings: Self.limited,
+            adjust: {
+                $0.waitsPatiently()
+                $0.doesNothingByItself()
+            }
+        ) { service in
             let token = try await service.addSession()
             let statuses = try await withThrowingTaskGroup(of: HTTPAnswer.self) { calls in
                 try await service.postgres.withTransaction { connection in
@@ -70,7 +71,7 @@ struct ExportLimitTests {
 
     @Test("Of parallel requests in two processes, one begins")
     func twoProcesses() async throws {
-        try await TwoServices.run(settings: Self.limited, adjust: { $1.worksInBackground = false }) { services in
+        try await TwoServices.run(settings: Self.limited, adjust: { $1.doesNothingByItself() }) { services in
             let token = try await services[0].addSession()
             let statuses = try await withThrowingTaskGroup(of: Int.self) { calls in
                 try await services[0].postgres.withTransaction { connection in
