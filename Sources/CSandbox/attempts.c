@@ -54,8 +54,8 @@ bool sandbox_try_forbidden(int number) {
     case 4: try_executable_memory(); break;
     case 5: try_making_memory_executable(); break;
     case 6: try_limit(); break;
-    case 7: kill(getppid(), 0); break;
-    case 8: syscall(SYS_tgkill, getppid(), getppid(), 0); break;
+    case 7: kill(1, 0); break;
+    case 8: syscall(SYS_tgkill, 1, 1, 0); break;
     case 9: ptrace(PTRACE_TRACEME, 0, NULL, NULL); break;
     case 10: syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL); break;
     case 11: prctl(PR_SET_PDEATHSIG, 0); break;

@@ -64,7 +64,6 @@ bool sandbox_prepare(pid_t parent) {
     umask(077);
     if (!silence_libraries()) return false;
     if (!set_limit(RLIMIT_CORE, 0) || !set_limit(RLIMIT_CPU, max_cpu_seconds)) return false;
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return false;
     // Each thread would have a heap of its own.
     (void)mallopt(M_ARENA_MAX, 1);
     crash_plainly();

@@ -56,6 +56,15 @@ struct SandboxTests {
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    @Test("It crashes plainly, without a handler that would look into it", arguments: [SIGSEGV, SIGABRT, SIGILL])
+    func crash(signal: Int32) async throws {
+        try await WaitingPicture.with { picture in
+            let rendering = try picture.rendering()
+            kill(try await picture.renderer(), signal)
+            await #expect(throws: RenderFailure.crashed(signal: signal)) { try await rendering.value }
+        }
+    }
+
     @Test("It loads no module of libvips but that for HEIF")
     func modules() async throws {
         try await WaitingPicture.with { picture in

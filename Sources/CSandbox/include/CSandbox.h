@@ -14,8 +14,8 @@
 
 /// Prepares this process, before any library is opened.
 ///
-/// It closes all descriptors from 3 on, empties the environment, dies with the thread that started it, dumps no core, can't
-/// get new privileges, has a low priority and is the first to go when memory is short.
+/// It closes all descriptors from 3 on, empties the environment, dies with the thread that started it, dumps no core, has
+/// a low priority and is the first to go when memory is short.
 ///
 /// - Parameter parent: The process that started this one; 0 for any.
 /// Returns whether all that matters worked.
@@ -24,7 +24,7 @@ bool sandbox_prepare(pid_t parent);
 /// Allows only the system calls that decoding and encoding need, for all threads, until the process ends.
 ///
 /// It may read from `SANDBOX_INPUT`, write to the other descriptors that it has, use memory that is not executable, and make
-/// threads. Any other call kills the process with SIGSYS.
+/// threads. Any other call kills the process with SIGSYS. libseccomp also forbids new privileges.
 bool sandbox_close(void);
 
 /// Makes a call that the sandbox forbids, by its number from 0 on, so that a test sees this process die.
