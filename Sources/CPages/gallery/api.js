@@ -148,14 +148,21 @@ export const changesAfter = (cursor, signal) => call("GET", changesPath, {
     signal,
 });
 
+/** A key for an upload: the same photo, sent again with its key, is stored once. */
+export const newUploadKey = () => Array.from(
+    crypto.getRandomValues(new Uint8Array(16)),
+    (byte) => byte.toString(16).padStart(2, "0"),
+).join("");
+
 /** Uploads a photo, and reports its progress. `signal` aborts it. */
-export function upload(file, title, { onProgress, signal }) {
+export function upload(file, title, { key, onProgress, signal }) {
     return new Promise((resolve, reject) => {
         const form = new FormData();
         form.append("title", title);
         form.append("image", file, file.name || "selfie.jpg");
         const request = new XMLHttpRequest();
         request.open("POST", "/gallery/photos");
+        request.setRequestHeader("Idempotency-Key", key);
         request.responseType = "json";
         request.upload.addEventListener("progress", (event) => event.lengthComputable && onProgress(event.loaded / event.total));
         request.addEventListener("load", () => {

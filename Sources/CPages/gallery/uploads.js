@@ -1,5 +1,5 @@
 import { element } from "/files/dom.js";
-import { upload } from "/files/api.js";
+import { newUploadKey, upload } from "/files/api.js";
 
 /** How many photos are uploaded in parallel. The service may allow a user fewer: then it answers how long to wait. */
 const atOnce = 2;
@@ -76,7 +76,9 @@ export class Uploads {
         this.#running += 1;
         item.state.textContent = "Uploading";
         try {
+            item.key ??= newUploadKey();
             const photo = await upload(item.file, title(item.file), {
+                key: item.key,
                 signal: item.controller.signal,
                 onProgress: (part) => {
                     item.bar.value = part;
@@ -86,7 +88,7 @@ export class Uploads {
             this.#drop(item);
             this.onStored(photo);
         } catch (error) {
-            if (error.code === "too_many_at_once") this.#wait(item, error);
+            if (["too_many_at_once", "upload_under_way"].includes(error.code)) this.#wait(item, error);
             else if (error.name !== "AbortError") this.#fail(item, error);
         }
         this.#running -= 1;

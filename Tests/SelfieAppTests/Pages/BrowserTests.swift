@@ -1,6 +1,7 @@
 import Foundation
 import Postgres
 import ProcessTestSupport
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -22,11 +23,16 @@ struct BrowserTests {
     @Test("By keyboard: sign up, upload, look, delete, bring back, take a selfie, end a session, sign out, leave")
     func gallery() async throws {
         try await TestService.run(settings: ["LOG_LEVEL": "trace"]) { service in
+            // Until the account is deleted.
+            async let keyed: Void = poll("an upload has a key", within: .seconds(110)) {
+                try await service.count("SELECT count(*) FROM photos WHERE upload_key IS NOT NULL") > 0
+            }
             try await Self.run(
                 "gallery.py",
                 in: service,
                 Self.account.merging(["new_password": "another good password"]) { $1 }
             )
+            try await keyed
             #expect(try await service.count("SELECT count(*) FROM users") == 0)
             #expect(service.log.text.contains("/gallery/photos"))
         }
