@@ -116,7 +116,7 @@ package enum TestObjects: Sendable {
         switch self {
         case .disk(let folder):
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            for key in keys { try bytes.write(to: folder.appending(path: key)) }
+            for key in keys { try bytes.write(to: folder.appending(path: name(of: key))) }
         case .s3(let server, let bucket):
             let body = S3Body(ByteBuffer(bytes: bytes))
             try await withS3Client(of: server, bucket: bucket) { client in

@@ -298,6 +298,24 @@ struct RenditionTests {
         }
     }
 
+    @Test("A claim that another has taken over changes nothing, and what is stored for a deleted photo is deleted")
+    func lateClaims() async throws {
+        try await Self.withRenderer { service, _ in
+            let photo = try await service.uploadedPhoto()
+            let photos = PhotoStore(postgres: service.postgres)
+            let first = try #require(try await photos.claimRendition(of: photo.randomID, .small))
+            try await service.postgres.write("UPDATE renditions SET due_at = due_at - interval '61 s'")
+            let second = try #require(try await photos.claimRendition(of: photo.randomID, .small))
+            try await photos.fail(first, reason: "crashed", isFinal: true)
+            try await photos.finish(first, contentType: "image/png", byteCount: 1, digest: "x")
+            #expect(try await Self.state(service) == ["small pending"])
+            #expect(try await service.delete(photo.randomID, token: photo.token).status == 200)
+            try await service.postgres.write("DELETE FROM object_deletions")
+            try await photos.finish(second, contentType: "image/png", byteCount: 1, digest: "x")
+            #expect(try await service.count("SELECT count(*) FROM object_deletions") == 1)
+        }
+    }
+
     @Test("Both sizes of a new photo are made when nobody waits")
     func background() async throws {
         try await TestService.run(settings: Self.settings) { service in

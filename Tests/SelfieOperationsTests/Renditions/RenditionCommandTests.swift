@@ -61,6 +61,9 @@ struct RenditionCommandTests {
             // What a failed attempt may have stored belongs to its row, and what has no row to nobody.
             try await service.postgres.write("UPDATE renditions SET state = 'failed'")
             #expect(try await ReconcileTests.reconcile(service, repairs: true).findings == [])
+            try await service.objects.remove(key: key)
+            #expect(try await ReconcileTests.reconcile(service, repairs: true).findings == [])
+            try await service.objects.write(TestImage.jpeg, key: key)
             try await service.postgres.write("DELETE FROM renditions")
             try await service.postgres.write("DELETE FROM object_deletions")
             #expect(
