@@ -5,15 +5,6 @@ ALTER TABLE photos ADD COLUMN object_key text;
 ALTER TABLE photos ADD COLUMN is_stripped boolean NOT NULL DEFAULT false;
 CREATE UNIQUE INDEX photos_object_key_index ON photos (object_key) WHERE object_key IS NOT NULL;
 
--- Each object that belongs in the store. An object without an index of its own would make comparisons slow.
-CREATE VIEW photo_objects AS
-SELECT random_id::text AS key, id AS photo_id, random_id::text AS random_id, state = 'pending' AS is_pending,
-    content_type::text AS content_type, byte_count, created_at
-FROM photos WHERE object_key IS NULL
-UNION ALL
-SELECT object_key, id, random_id::text, state = 'pending', content_type::text, byte_count, created_at
-FROM photos WHERE object_key IS NOT NULL;
-
 -- migrate:down
 DO $$
 BEGIN
@@ -23,7 +14,6 @@ BEGIN
 END
 $$;
 
-DROP VIEW photo_objects;
 DROP INDEX photos_object_key_index;
 ALTER TABLE photos DROP COLUMN is_stripped;
 ALTER TABLE photos DROP COLUMN object_key;

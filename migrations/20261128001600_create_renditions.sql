@@ -34,7 +34,8 @@ $$;
 CREATE TRIGGER renditions_removed AFTER DELETE ON renditions REFERENCING OLD TABLE AS removed
     FOR EACH STATEMENT EXECUTE FUNCTION delete_renditions();
 
-CREATE OR REPLACE VIEW photo_objects AS
+-- Each object that belongs in the store. Each part has an index on its key.
+CREATE VIEW photo_objects AS
 SELECT random_id::text AS key, id AS photo_id, random_id::text AS random_id, state = 'pending' AS is_pending,
     content_type::text AS content_type, byte_count, created_at, NULL::text AS size
 FROM photos WHERE object_key IS NULL
@@ -48,14 +49,6 @@ FROM renditions JOIN photos ON photos.id = photo_id WHERE renditions.state <> 'o
 
 -- migrate:down
 DROP VIEW photo_objects;
-
-CREATE VIEW photo_objects AS
-SELECT random_id::text AS key, id AS photo_id, random_id::text AS random_id, state = 'pending' AS is_pending,
-    content_type::text AS content_type, byte_count, created_at
-FROM photos WHERE object_key IS NULL
-UNION ALL
-SELECT object_key, id, random_id::text, state = 'pending', content_type::text, byte_count, created_at
-FROM photos WHERE object_key IS NOT NULL;
 
 -- The trigger records the deletion of their objects.
 DELETE FROM renditions;

@@ -203,13 +203,24 @@ package final class MakeRendition: Sendable {
     private func fail(_ claim: PhotoStore.RenditionClaim, _ failure: RenderFailure) async throws {
         switch failure {
         case .programMissing, .libraryMissing, .notStarted:
-            // Not the photo's fault: nothing is noted about it.
+            // A photo may have subverted its renderer to say so.
+            if await isWorking() { return try await fail(claim, reason: failure.word, isFinal: false) }
             pausedUntil.withLock { $0 = .now + Self.pause }
             outages.failed("\(failure)", kind: failure.word)
             count(failure.word)
             try await photos.release(claim)
         case .cancelled: try await photos.release(claim)
         default: try await fail(claim, reason: failure.word, isFinal: failure.isOfThePicture)
+        }
+    }
+
+    /// Whether a picture of our own can be rendered.
+    private func isWorking() async -> Bool {
+        do throws(RenderFailure) {
+            try await renderer.check()
+            return true
+        } catch {
+            return false
         }
     }
 

@@ -8,7 +8,7 @@ extension PhotoStore {
     /// The pauses before another attempt grow from the first to the second.
     static let renditionBackOffSeconds = 30...3_600
 
-    /// A photo, and what there is of it in a small size.
+    /// Finds a photo and the state of its small picture.
     ///
     /// Nil if its owner's account is disabled.
     ///

@@ -12,7 +12,7 @@ package enum RenditionSize: String, CaseIterable, Sendable {
     }
 }
 
-/// A photo, and what there is of it in a small size.
+/// A photo, and the state of its small picture.
 package struct SizedPhoto: Sendable {
     package enum Rendition: Sendable {
         /// It was never made.

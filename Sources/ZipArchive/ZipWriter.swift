@@ -47,7 +47,7 @@ package struct ZipWriter: Sendable {
     /// Begins an archive.
     package init() {}
 
-    /// What precedes a file, and what the directory has of it.
+    /// A file's local header, and its entry in the directory.
     package struct Parts: Sendable {
         /// Its bytes follow.
         package let header: [UInt8]

@@ -97,18 +97,7 @@ struct ExportedData: Sendable {
     func records() async throws -> MeasuredFile {
         var list = ExportedList(spools, userID: userID)
         try await OwnedRecords(postgres: postgres).forEach(ofUser: userID) { record in
-            try await list.append { json in
-                json.member("id", record.id)
-                json.member("collection", record.collection)
-                json.member("data", json: record.data)
-                json.member("owner", record.owner)
-                if let readers = record.readers { json.member("readers", texts: readers) }
-                if let writers = record.writers { json.member("writers", texts: writers) }
-                json.member("version", record.version)
-                json.member("created_at", record.createdAt)
-                json.member("updated_at", record.updatedAt)
-                json.member("expires_at", record.expiresAt)
-            }
+            try await list.append { record.writeMembers(to: &$0) }
         }
         return try await list.finish()
     }

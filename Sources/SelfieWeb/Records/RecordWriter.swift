@@ -27,16 +27,7 @@ struct RecordWriter: Sendable {
 
     /// Writes the members of a record.
     func writeMembers(of record: StoredRecord, to json: inout JSONWriter) {
-        json.member("id", record.id)
-        json.member("collection", record.collection)
-        json.member("data", json: record.data)
-        json.member("owner", record.owner)
-        if let readers = record.readers { json.member("readers", texts: readers) }
-        if let writers = record.writers { json.member("writers", texts: writers) }
-        json.member("version", record.version)
-        json.member("created_at", record.createdAt)
-        json.member("updated_at", record.updatedAt)
-        json.member("expires_at", record.expiresAt)
+        record.writeMembers(to: &json)
         json.member("photos", .object(photos(of: record)))
     }
 

@@ -232,6 +232,23 @@ struct RenditionTests {
         }
     }
 
+    @Test("A photo whose renderer says that libvips is missing stops no other photo's")
+    func subverted() async throws {
+        // The check of the renderer asks for one pixel, and the first photo for more.
+        let steps = "test $(wc -l < \"$(dirname \"$0\")/log\") -gt 1 || exit 20; render"
+        try await Self.withRenderer(steps) { service, renderer in
+            let photo = try await service.uploadedPhoto()
+            let answer = try await service.send("GET", photo.target + "&size=small")
+            #expect(answer.body == TestImage.jpeg && answer.headers["cache-control"] == "no-store")
+            #expect(try await Self.state(service) == ["small failed library_missing"])
+            #expect(try await service.count("SELECT count(*) FROM renditions WHERE due_at IS NOT NULL") == 1)
+            let other = try await service.uploadedPhoto(email: "bob@example.com")
+            let made = try await service.send("GET", other.target + "&size=small")
+            #expect(made.status == 200 && made.body.count < TestImage.jpeg.count)
+            #expect(renderer.startCount == 3)
+        }
+    }
+
     @Test("It goes with its photo", arguments: TestStore.allCases)
     func deleted(store: TestStore) async throws {
         try await Self.withRenderer(store: store, settings: ["PHOTO_DELIVERY": "proxy"]) { service, _ in
