@@ -88,7 +88,15 @@ package final class RcloneServer: S3Server {
     /// - Throws: `ServerProcessError`.
     package func restart() async throws {
         kill()
-        try await launch()
+        // On a busy machine, the system may take a while to close what a killed process had open.
+        for _ in 0..<50 {
+            do {
+                return try await launch()
+            } catch ServerProcessError.portTaken {
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        throw ServerProcessError.portTaken
     }
 
     /// Halts the server with SIGSTOP: it accepts connections, and answers nothing.
