@@ -5,22 +5,22 @@ import Testing
 
 @Suite("Pictures that are rendered", .timeLimit(.minutes(3)))
 struct PictureTests {
-    @Test(
-        "Every format is shown upright, in its colors, with its first picture",
-        arguments: [
+    @Test("Every format is shown upright, in its colors, with its first picture")
+    func upright() async throws {
+        let names = [
             "turned-1.jpg", "turned-2.jpg", "turned-3.jpg", "turned-4.jpg", "turned-5.jpg", "turned-6.jpg",
             "turned-7.jpg", "turned-8.jpg", "progressive.jpg", "broken-profile.jpg", "rgb.png", "deep.png",
             "palette.png", "turned.png", "opaque.png", "animated.png", "still.gif", "animated.gif", "lossy.webp",
             "turned.webp", "animated.webp", "still.avif", "deep.avif", "turned.avif", "sequence.avif",
         ]
-    )
-    func upright(name: String) async throws {
-        let rendition = try #require(try await TestPicture.render(name).rendition)
-        #expect(rendition.contentType == "image/jpeg")
-        #expect((rendition.width, rendition.height) == (32, 21))
-        let seen = try await SeenColors.of(rendition)
-        #expect((seen.width, seen.height) == (32, 21))
-        #expect(seen.areAbout(SeenColors.fields), "\(seen)")
+        var renditions: [Rendition] = []
+        for name in names { renditions.append(try #require(try await TestPicture.render(name).rendition, "\(name)")) }
+        for ((name, rendition), seen) in zip(zip(names, renditions), try await SeenColors.of(renditions)) {
+            #expect(rendition.contentType == "image/jpeg", "\(name)")
+            #expect((rendition.width, rendition.height) == (32, 21), "\(name)")
+            #expect((seen.width, seen.height) == (32, 21), "\(name)")
+            #expect(seen.areAbout(SeenColors.fields), "\(name): \(seen)")
+        }
     }
 
     @Test(

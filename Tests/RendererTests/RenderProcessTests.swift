@@ -96,32 +96,36 @@ struct RenderProcessTests {
     func storm() async throws {
         // Other tests of this process open descriptors, too.
         await #expect(processExitsWith: .success) {
-            _ = try await TestPicture.render("rgb.png")
-            let before = try Self.openFiles()
-            let killer = Task { try await Self.killHalf() }
-            var outcomes: [Bool] = []
-            for _ in 0..<8 {
-                outcomes += try await withThrowingTaskGroup(of: Bool.self) { group in
-                    for name in ["rgb.png", "still.heic", "turned-6.jpg", "half.png"] {
-                        group.addTask {
-                            do {
-                                return try await TestPicture.render(name).rendition != nil
-                            } catch RenderFailure.killed {
-                                return false
-                            }
+            do { try await Self.stormOfKills() } catch { Issue.record(error) }
+        }
+    }
+
+    private static func stormOfKills() async throws {
+        _ = try await TestPicture.render("rgb.png")
+        let before = try openFiles()
+        let killer = Task { try await killHalf() }
+        var outcomes: [Bool] = []
+        for _ in 0..<8 {
+            outcomes += try await withThrowingTaskGroup(of: Bool.self) { group in
+                for name in ["rgb.png", "still.heic", "turned-6.jpg", "half.png"] {
+                    group.addTask {
+                        do {
+                            return try await TestPicture.render(name).rendition != nil
+                        } catch RenderFailure.killed {
+                            return false
                         }
                     }
-                    return try await group.reduce(into: []) { $0.append($1) }
                 }
+                return try await group.reduce(into: []) { $0.append($1) }
             }
-            killer.cancel()
-            // It opens files, too.
-            _ = await killer.result
-            #expect(outcomes.contains(true) && outcomes.contains(false))
-            // The thread of a renderer may end a little later than its result is there.
-            try await poll("no process is left") { try ProcessTable.children(of: getpid()).isEmpty }
-            try await poll("no descriptor is left") { try Self.openFiles() == before }
         }
+        killer.cancel()
+        // It opens files, too.
+        _ = await killer.result
+        #expect(outcomes.contains(true) && outcomes.contains(false))
+        // The thread of a renderer may end a little later than its result is there.
+        try await poll("no process is left") { try ProcessTable.children(of: getpid()).isEmpty }
+        try await poll("no descriptor is left") { try openFiles() == before }
     }
 
     /// The open descriptors but those of the system's own, such as timers of the thread pool.

@@ -8,6 +8,8 @@ package struct Schemathesis: Sendable {
     let exampleCount: Int
     /// The collections whose own calls it leaves out.
     let skippedCollections: [String]
+    /// The kinds of requests that it makes up, with commas.
+    let phases: String
 
     /// The calls with the API's credential.
     private static let basic = "api/(signup|signin|get_token)"
@@ -19,9 +21,15 @@ package struct Schemathesis: Sendable {
     /// - Parameters:
     ///   - exampleCount: How many requests it makes up for each call and phase.
     ///   - skippedCollections: The collections whose own calls it leaves out.
-    package init(exampleCount: Int, skippedCollections: [String] = []) {
+    ///   - phases: The kinds of requests that it makes up, with commas.
+    package init(
+        exampleCount: Int,
+        skippedCollections: [String] = [],
+        phases: String = "examples,coverage,fuzzing,stateful"
+    ) {
         self.exampleCount = exampleCount
         self.skippedCollections = skippedCollections
+        self.phases = phases
     }
 
     /// The caller, and the calls.
@@ -53,6 +61,7 @@ package struct Schemathesis: Sendable {
     /// - Throws: `ServerProcessError`, an error of Foundation's, or what making an account throws.
     package func findings(in service: TestService, as caller: Caller) async throws -> String? {
         var arguments = ["run", "\(service.origin)/openapi.json", "--max-examples", "\(exampleCount)", "--no-color"]
+        arguments += ["--phases", phases]
         switch caller {
         case .stranger: break
         case .app:

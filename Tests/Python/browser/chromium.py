@@ -160,8 +160,8 @@ class Browser:
 
     # What is right
 
-    def expect_no_violation(self, state, part="html"):
-        """Checks a part of the page as it is by axe's rules, in a light and in a dark scheme."""
+    def expect_no_violation(self, state, *parts):
+        """Checks parts of the page, or all of it, by axe's rules, in a light and in a dark scheme."""
         if not self.driver.execute_script("return 'axe' in window"):
             self.driver.execute_script(AXE.read_text())
         for scheme in ("light", "dark"):
@@ -173,7 +173,8 @@ class Browser:
             # Colors are what differs.
             only = None if scheme == "light" else {"type": "rule", "values": ["color-contrast"]}
             options = {"resultTypes": ["violations"], **({"runOnly": only} if only else {})}
-            found = self.run("return (await axe.run(...given)).violations", part, options)
+            context = {"include": [[part] for part in parts or ("html",)]}
+            found = self.run("return (await axe.run(...given)).violations", context, options)
             assert "error" not in found, found
             violations = [
                 f"{violation['id']} ({violation['impact']}): {violation['nodes'][0]['html'][:200]}"

@@ -12,22 +12,32 @@ struct SeenColors {
     let quarters: [[Int]]
 
     /// The colors of a rendition, in a process of their own.
-    static func of(_ rendition: Rendition) async throws -> SeenColors {
+    static func of(_ rendition: Rendition) async throws -> SeenColors { try await of([rendition])[0] }
+
+    /// The colors of renditions, in a process of their own.
+    static func of(_ renditions: [Rendition]) async throws -> [SeenColors] {
         try await TemporaryFolder.with { folder in
-            try Data(rendition.bytes).write(to: folder.appending(path: "rendition"))
+            let files = renditions.indices.map { folder.appending(path: "\($0)") }
+            for (file, rendition) in zip(files, renditions) { try Data(rendition.bytes).write(to: file) }
             let script = ProjectFolder.root.appending(path: "Tests/Python/picture_colors.py").path
             let outcome = try await ProgramOutcome.run(
                 URL(filePath: "/usr/bin/env"),
-                ["python3", script, folder.appending(path: "rendition").path],
+                ["python3", script] + files.map(\.path),
                 directory: folder
             )
-            let numbers = outcome.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
-            guard numbers.count == 18 else { throw ServerProcessError.failed("picture_colors", errors: outcome.errors) }
-            return SeenColors(
-                width: numbers[0],
-                height: numbers[1],
-                quarters: (0..<4).map { Array(numbers[(2 + $0 * 4)..<(6 + $0 * 4)]) }
-            )
+            let lines = outcome.output.split(separator: "\n").map { line in
+                line.split(separator: " ").compactMap { Int($0) }
+            }
+            guard lines.count == files.count, lines.allSatisfy({ $0.count == 18 }) else {
+                throw ServerProcessError.failed("picture_colors", errors: outcome.errors)
+            }
+            return lines.map { numbers in
+                SeenColors(
+                    width: numbers[0],
+                    height: numbers[1],
+                    quarters: (0..<4).map { Array(numbers[(2 + $0 * 4)..<(6 + $0 * 4)]) }
+                )
+            }
         }
     }
 

@@ -18,7 +18,7 @@ import Testing
 @Suite("An export under way", .timeLimit(.minutes(3)))
 struct ExportEndTests {
     /// More than all sockets between hold, so the service waits in the middle of it.
-    private static let large = TestImage.png(bytes: 24 << 20)
+    private static let large = TestImage.png(bytes: 8 << 20)
     private static let limited = ["RATE_LIMITS": "on"]
 
     private static func photos(_ count: Int) -> [(title: String, bytes: Data)] {

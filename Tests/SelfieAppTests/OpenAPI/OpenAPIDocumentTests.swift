@@ -282,13 +282,14 @@ struct OpenAPIDocumentTests {
     )
     func tried() async throws {
         try await TestService.runWithSchema(settings: [:]) { service in
-            // One collection with all types of fields and an inbox are enough here. The soak tries all.
+            // The soak tries all. To cover each keyword of the description, one by one, takes three times as long.
             let findings = try await Schemathesis(
                 exampleCount: 1,
                 skippedCollections: [
                     "threads", "messages", "houses", "components", "severities", "priorities", "statuses", "comments",
                     "news",
-                ]
+                ],
+                phases: "examples,fuzzing"
             ).findings(in: service, as: .user)
             #expect(findings == nil, "\(findings ?? "")")
         }
