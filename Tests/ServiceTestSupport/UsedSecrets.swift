@@ -25,7 +25,7 @@ package final class UsedSecrets: Sendable {
             found.append(token)
         }
         let cookies = headers.filter { $0.0.lowercased() == "cookie" }.map(\.1) + [answer.headers["set-cookie"] ?? ""]
-        found += cookies.filter { !$0.isEmpty }.flatMap { $0.matches(of: /selfie=([A-Za-z0-9]+)/) }.map {
+        found += cookies.filter { $0.contains("selfie=") }.flatMap { $0.matches(of: /selfie=([A-Za-z0-9]+)/) }.map {
             String($0.output.1)
         }
         let bytes = Data("\(target) ".utf8) + (body.map { $0.count < Self.maxSearchedBytes ? $0 : Data() } ?? Data())
