@@ -77,7 +77,7 @@ def set_visibility(browser, state):
 def note_secrets(browser):
     SECRETS.update(cookie["value"] for cookie in browser.driver.get_cookies())
     for image in browser.all(".cell img"):
-        SECRETS.update(re.findall(r"signature=([\w-]+)", image.get_attribute("src")))
+        SECRETS.update(re.findall(r"signature=([\w-]+)", image.get_attribute("src") or ""))
 
 
 def names(browser):
