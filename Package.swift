@@ -427,8 +427,9 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Concurrency", "CSanitizer", "ServerProcesses",
+                "Concurrency", "CSanitizer", "ObjectStore", "S3", "ServerProcesses",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             path: "Tests/TestSupport",
@@ -692,8 +693,10 @@ let package = Package(
         .testTarget(
             name: "SelfieCoreTests",
             dependencies: [
-                "DatabaseTestSupport", "ImageFiles", "Postgres", "SelfieCore", "TestSupport", "ZipArchive",
+                "DatabaseTestSupport", "ImageFiles", "ObjectStore", "Postgres", "S3", "SelfieCore", "SelfiePhotos",
+                "TestSupport", "ZipArchive",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: settings
         ),

@@ -14,7 +14,7 @@ import Testing
 @Suite("What crashes and failures left half-done", .timeLimit(.minutes(2)))
 struct PhotoSweeperTests {
     /// A database with one user who has one session, and a disk store, without a service that would sweep on its own.
-    struct Scene {
+    struct Scene: Sendable {
         let databaseURL: String
         let postgres: PostgresClient
         let folder: URL
@@ -31,6 +31,12 @@ struct PhotoSweeperTests {
                 now: { Date() },
                 logger: TestLog().logger(level: .info)
             )
+        }
+
+        /// Gives up an upload, as another process does when it has been under way for too long.
+        func giveUp() async throws {
+            try await postgres.write("UPDATE photos SET created_at = created_at - make_interval(secs => 100)")
+            try await photos.giveUpPending()
         }
 
         func photo(key: UploadKey? = nil) async throws -> NewPhoto {
@@ -127,11 +133,11 @@ struct PhotoSweeperTests {
             let id = try await scene.begin(secondsAgo: 0)
             try await scene.objects.put(Self.planted(), key: id, contentType: "image/jpeg")
             try await scene.postgres.write("UPDATE photos SET state = 'ready', is_stripped = false")
-            let objects = GivingUpStore(
-                objects: scene.objects,
-                photos: scene.photos,
-                postgres: scene.postgres,
-                slowStep: .puttingLate
+            let postgres = scene.postgres
+            // All deletions that are recorded are done before the put.
+            let objects = HookedStore(
+                scene.objects,
+                willPut: { _ in try await postgres.write("DELETE FROM object_deletions") }
             )
             #expect(try await StripPhoto(photos: scene.photos, objects: objects, isDryRun: false)(id) == .done)
             #expect(try await scene.rows("SELECT random_id FROM photos WHERE object_key IS NULL") == [id])
@@ -276,12 +282,7 @@ struct PhotoSweeperTests {
     @Test("An upload has no row while it is hashed, which may take long")
     func slowHash() async throws {
         try await withScene { scene in
-            let store = GivingUpStore(
-                objects: scene.objects,
-                photos: scene.photos,
-                postgres: scene.postgres,
-                slowStep: .hashing
-            )
+            let store = HookedStore(scene.objects, willHash: { _ in try await scene.giveUp() })
             let upload = UploadPhoto(photos: scene.photos, objects: store, quota: .usual)
             let new = try await scene.photo()
             _ = try await upload(new, sessionID: scene.sessionID, logger: TestLog().logger(level: .info))
@@ -292,12 +293,7 @@ struct PhotoSweeperTests {
     @Test("An upload whose row was given up while it was stored is refused and leaves nothing behind")
     func givenUp() async throws {
         try await withScene { scene in
-            let store = GivingUpStore(
-                objects: scene.objects,
-                photos: scene.photos,
-                postgres: scene.postgres,
-                slowStep: .putting
-            )
+            let store = HookedStore(scene.objects, willPut: { _ in try await scene.giveUp() })
             let upload = UploadPhoto(photos: scene.photos, objects: store, quota: .usual)
             let new = try await scene.photo()
             await #expect(throws: PhotoError.givenUp) {
@@ -340,74 +336,4 @@ struct PhotoSweeperTests {
             #expect(try await scene.deletions().isEmpty)
         }
     }
-}
-
-/// The disk store, in which a step takes so long that a sweeper gives its upload up meanwhile.
-private struct GivingUpStore: ObjectStore {
-    let objects: DiskObjectStore
-    let photos: PhotoStore
-    let postgres: PostgresClient
-    let slowStep: Step
-
-    /// With the last one, all deletions that are recorded are done before the put.
-    enum Step { case hashing, putting, puttingLate }
-
-    func prepare() {}
-
-    func hashed(_ object: SpooledObject) async throws(ObjectStoreError) -> SpooledObject {
-        try await take(.hashing)
-        return object
-    }
-
-    func put(_ object: SpooledObject, key: String, contentType: String) async throws(ObjectStoreError) -> String? {
-        try await take(.putting)
-        if slowStep == .puttingLate {
-            do {
-                try await postgres.write("DELETE FROM object_deletions")
-            } catch {
-                throw .unavailable(error)
-            }
-        }
-        return try await objects.put(object, key: key, contentType: contentType)
-    }
-
-    private func take(_ step: Step) async throws(ObjectStoreError) {
-        guard step == slowStep else { return }
-        do {
-            try await postgres.write("UPDATE photos SET created_at = created_at - make_interval(secs => 100)")
-            try await photos.giveUpPending()
-        } catch {
-            throw .unavailable(error)
-        }
-    }
-
-    func delete(_ deletions: [ObjectDeletion]) async throws(ObjectStoreError) -> [String: any Error] {
-        try await objects.delete(deletions)
-    }
-
-    func length(key: String) async throws(ObjectStoreError) -> Int? { try await objects.length(key: key) }
-
-    func open(key: String, range: Range<Int>?) async throws(ObjectStoreError) -> OpenObject? {
-        try await objects.open(key: key, range: range)
-    }
-
-    func publicURL(
-        key: String,
-        at date: Date,
-        endingBy end: Date,
-        isHead: Bool,
-        answering headers: AnswerHeaders
-    ) async throws(ObjectStoreError) -> PublicURL? { nil }
-
-    func forEachPage(_ body: ([ObjectEntry]) async throws -> Void) async throws { try await objects.forEachPage(body) }
-
-    func forEachPageOfUnfinishedPuts(_ body: ([UnfinishedPut]) async throws -> Void) async throws {
-        try await objects.forEachPageOfUnfinishedPuts(body)
-    }
-
-    func abandon(_ put: UnfinishedPut) async throws(ObjectStoreError) -> Bool { try await objects.abandon(put) }
-
-    func forEachPageOfVersions(_ body: ([ObjectVersion]) async throws -> Void) async throws {}
-
-    func removeLeftovers(from date: Date) async throws(ObjectStoreError) {}
 }
