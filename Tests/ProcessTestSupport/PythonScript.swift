@@ -16,12 +16,15 @@ package enum PythonScript {
     ///
     /// - Parameters:
     ///   - name: the script's file name.
+    ///   - arguments: Passed as they are.
     ///   - input: what it reads from standard input.
     /// - Returns: What it printed.
     /// - Throws: `ServerProcessError` when there is no Python or the script fails, or an error of Foundation's.
-    package static func run(_ name: String, input: String) async throws -> String {
-        let outcome = try await run(try command(name), input: input)
-        guard outcome.status == 0 else { throw ServerProcessError.failed(name, errors: outcome.errors) }
+    package static func run(_ name: String, _ arguments: [String] = [], input: String = "") async throws -> String {
+        let outcome = try await run(try command(name) + arguments, input: input)
+        guard outcome.status == 0 else {
+            throw ServerProcessError.failed(name, errors: outcome.output + outcome.errors)
+        }
         return outcome.output
     }
 

