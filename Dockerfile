@@ -4,7 +4,7 @@ FROM swift:6.2-bookworm AS build
 WORKDIR /build
 # What bin/release would install itself; here, so that changed sources do not install it again.
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends libpq-dev libcrypt-dev libcurl4-openssl-dev libexpat1-dev \
+    && apt-get install -y -qq --no-install-recommends libpq-dev libcrypt-dev libcurl4-openssl-dev libexpat1-dev libidn2-dev \
         libseccomp-dev libssl-dev zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 # The packages first: they change less often than the sources.
@@ -15,7 +15,7 @@ RUN bin/release
 
 FROM debian:bookworm-slim
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends ca-certificates libcrypt1 libcurl4 libexpat1 libpq5 libseccomp2 libssl3 libstdc++6 libvips42 zlib1g \
+    && apt-get install -y -qq --no-install-recommends ca-certificates libcrypt1 libcurl4 libexpat1 libidn2-0 libpq5 libseccomp2 libssl3 libstdc++6 libvips42 zlib1g \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --home-dir /app --shell /usr/sbin/nologin selfie
 COPY --from=build /build/dist/bin/selfie /build/dist/bin/selfie-render /usr/local/bin/

@@ -72,6 +72,7 @@ let package = Package(
         .systemLibrary(name: "CLibPQ"),
         .systemLibrary(name: "CCrypt"),
         .systemLibrary(name: "CExpat"),
+        .systemLibrary(name: "CIDN2"),
         .systemLibrary(name: "CZlib"),
         .target(name: "CPages", exclude: ["docs", "gallery", "shared"]),
         .target(
@@ -122,6 +123,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "ZipArchive", dependencies: ["CZlib"], swiftSettings: settings),
+        .target(
+            name: "Mail",
+            dependencies: ["CIDN2", "Curl", "Encodings", .product(name: "NIOCore", package: "swift-nio")],
+            swiftSettings: settings
+        ),
         .target(
             name: "Outages",
             dependencies: ["Concurrency", .product(name: "Logging", package: "swift-log")],
@@ -656,6 +662,14 @@ let package = Package(
                 "TestSupport", "selfie-render",
             ],
             exclude: ["Pictures"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "MailTests",
+            dependencies: [
+                "ConnectionTestSupport", "Curl", "Mail", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

@@ -42,6 +42,10 @@ static inline CURLcode curl_set_seek_function(CURL *easy, curl_seek_callback val
     return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, value);
 }
 
+static inline CURLcode curl_set_debug_function(CURL *easy, curl_debug_callback value) {
+    return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, value);
+}
+
 static inline CURLcode curl_set_context_function(CURL *easy, curl_ssl_ctx_callback value) {
     return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, value);
 }
@@ -51,6 +55,9 @@ static inline CURLcode curl_set_context_function(CURL *easy, curl_ssl_ctx_callba
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 static inline CURLcode curl_allow_http_only(CURL *easy) {
     return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+}
+static inline CURLcode curl_allow_smtp_only(CURL *easy) {
+    return curl_easy_setopt(easy, CURLOPT_PROTOCOLS, (long)(CURLPROTO_SMTP | CURLPROTO_SMTPS));
 }
 #pragma GCC diagnostic pop
 

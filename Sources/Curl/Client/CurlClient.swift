@@ -83,10 +83,40 @@ package final class CurlClient: Sendable {
         }
     }
 
-    private func begin(_ transfer: Transfer) async throws(CurlError) -> CurlResponse {
+    /// Hands a mail to a server.
+    ///
+    /// - Parameters:
+    ///   - mail: The mail.
+    ///   - limit: How long all of it may take.
+    /// - Returns: The server's last reply, which may be a refusal.
+    /// - Throws: ``CurlFailure`` when there is none.
+    package func send(_ mail: MailRequest, within limit: Duration) async throws -> MailReply {
+        var deadlines = CurlDeadlines(end: .now + limit)
+        (deadlines.connect, deadlines.silence, deadlines.silenceInBody) = (limit, limit, limit)
+        let transfer = Transfer(CurlRequest(mail), deadlines: deadlines, clock: ContinuousClock())
+        do {
+            return try await race { [self] in
+                try await start(transfer)
+                return try await transfer.awaitReply()
+            } against: {
+                try await Task.sleep(for: limit)
+                return CurlError.overdue
+            }
+        } catch {
+            end(transfer)
+            throw transfer.failure(of: error)
+        }
+    }
+
+    private func start(_ transfer: Transfer) async throws(CurlError) {
         let url = transfer.request.url
-        let store = url.lowercased().hasPrefix("https:") ? try trust.current() : nil
-        await driver.start(transfer, host: Self.host(of: url), trust: store)
+        let usesTLS =
+            url.lowercased().hasPrefix("https:") || transfer.request.mail.map { $0.protection != .none } == true
+        await driver.start(transfer, host: Self.host(of: url), trust: usesTLS ? try trust.current() : nil)
+    }
+
+    private func begin(_ transfer: Transfer) async throws(CurlError) -> CurlResponse {
+        try await start(transfer)
         let head = try await transfer.awaitHead()
         return CurlResponse(
             status: head.status,

@@ -23,9 +23,10 @@ package struct ProxySettings: Sendable, Hashable {
 
     /// The proxy for a URL; nil for none.
     ///
-    /// The machine itself, and the addresses that cloud machines ask for keys, are always reached without one.
+    /// The machine itself, the addresses that cloud machines ask for keys, and mail servers are always reached without one.
     func proxy(for url: String) -> String? {
         let url = url.lowercased()
+        guard url.hasPrefix("http") else { return nil }
         if Self.directPrefixes.contains(where: url.hasPrefix) || isException(url) { return nil }
         return url.hasPrefix("https:") ? https : http
     }

@@ -24,6 +24,8 @@ extension EasyHandle {
     /// Why libcurl has ended the transfer; nil when it is complete.
     func failure(of code: CURLcode) -> CurlError? {
         if code != CURLE_OK, code != CURLE_COULDNT_RESOLVE_HOST, isAtProxy { return .proxy }
+        // A mail server's refusal is an answer, whatever libcurl makes of it.
+        if let reply = transfer.reply, reply.code >= 400 { return nil }
         return switch code {
         case CURLE_OK: nil
         case CURLE_COULDNT_RESOLVE_HOST: .unresolved
@@ -35,6 +37,8 @@ extension EasyHandle {
         case CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_SEND_FAIL_REWIND,
             CURLE_HTTP2, CURLE_HTTP2_STREAM:
             .cutOff
+        case CURLE_USE_SSL_FAILED: .tls(.notOffered)
+        case CURLE_LOGIN_DENIED where transfer.request.mail != nil: .loginNotOffered
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .notHTTP
         case CURLE_URL_MALFORMAT: .invalidRequest("the URL is malformed")
         default: .other(Int(code.rawValue))

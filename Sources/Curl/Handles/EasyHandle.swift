@@ -11,6 +11,7 @@ final class EasyHandle {
     let transfer: Transfer
     /// The address check; nil for none.
     private let isAllowed: AddressGuard?
+    /// The headers; a mail's recipient.
     private var headers: UnsafeMutablePointer<curl_slist>?
     private let message = UnsafeMutableBufferPointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     private let trust: TrustStore?
@@ -54,6 +55,7 @@ final class EasyHandle {
     }
 
     private func setRequest(_ request: CurlRequest) throws(CurlError) {
+        if let mail = request.mail { return try setMail(mail) }
         try check(request)
         try set(CURLOPT_URL, request.url)
         // Sent as it is spelled, because it is signed so.
@@ -80,6 +82,32 @@ final class EasyHandle {
         try set(CURLOPT_HTTPHEADER, pointer: headers)
     }
 
+    private func setMail(_ mail: MailRequest) throws(CurlError) {
+        guard mail.isSafe else { throw .invalidRequest("the mail's server, credential or addresses are malformed") }
+        try set(CURLOPT_URL, mail.url)
+        if mail.protection == .startTLS { try set(CURLOPT_USE_SSL, Int(CURLUSESSL_ALL.rawValue)) }
+        if let credential = mail.credential {
+            try set(CURLOPT_USERNAME, credential.user)
+            try set(CURLOPT_PASSWORD, credential.password)
+        }
+        try set(CURLOPT_MAIL_FROM, mail.sender)
+        add(header: mail.recipient)
+        try set(CURLOPT_MAIL_RCPT, pointer: headers)
+        // Otherwise, libcurl does not say which command a reply is for.
+        try set(CURLOPT_VERBOSE, 1)
+        try set(CURLOPT_DEBUGDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
+        try require(
+            curl_set_debug_function(handle) { _, kind, bytes, count, owner in
+                if kind == CURLINFO_HEADER_OUT {
+                    EasyHandle.from(owner).transfer.noteSent(command: .init(start: bytes, count: count))
+                }
+                return 0
+            }
+        )
+        try set(CURLOPT_UPLOAD, 1)
+        try require(curl_set_number(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(mail.message.readableBytes)))
+    }
+
     /// Checks what libcurl would pass on as it is.
     private func check(_ request: CurlRequest) throws(CurlError) {
         guard request.url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -96,7 +124,7 @@ final class EasyHandle {
 
     private func setConnection(_ configuration: CurlConfiguration) throws(CurlError) {
         let url = transfer.request.url
-        try require(curl_allow_http_only(handle))
+        try require(transfer.request.mail == nil ? curl_allow_http_only(handle) : curl_allow_smtp_only(handle))
         try set(CURLOPT_HTTP_VERSION, configuration.version.option)
         // Signals would end other threads' waits.
         try set(CURLOPT_NOSIGNAL, 1)

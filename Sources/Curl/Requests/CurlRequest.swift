@@ -9,9 +9,17 @@ package struct CurlRequest: Sendable {
     /// Sent as they are, besides `Content-Length` and, if it is missing, `Host`.
     package var headers: HTTPHeaders = [:]
     package var body: RequestBody?
+    /// What is sent instead, by SMTP; its message is ``body``.
+    var mail: MailRequest?
 
     /// Makes a `GET` without headers.
     ///
     /// Change single values after making this.
     package init(url: String) { self.url = url }
+
+    init(_ mail: MailRequest) {
+        url = mail.url
+        body = .bytes(mail.message)
+        self.mail = mail
+    }
 }

@@ -10,6 +10,10 @@ import NIOHTTP1
 final class Transfer: Sendable {
     private struct State {
         var parser = ResponseHeadParser()
+        /// The last reply to a mail.
+        var reply: MailReply?
+        /// What the next reply is for; nil for nothing that counts.
+        var command: MailReply.Command? = .connection
         var head: ResponseHead?
         var received = ByteBuffer()
         /// The end of the answer; nil until then.
@@ -74,6 +78,10 @@ final class Transfer: Sendable {
         state.withLockedValue { state in
             if state.failure != nil || state.end != nil { return .abort }
             state.lastProgress = clock.now
+            if request.mail != nil {
+                state.reply = state.command.flatMap { MailReply($0, line: line) } ?? state.reply
+                return .taken(line.count)
+            }
             switch state.parser.read(line: line) {
             case .more: break
             case .head(let head):
@@ -160,6 +168,14 @@ final class Transfer: Sendable {
         }
     }
 
+    /// Notes a command of SMTP that libcurl has sent.
+    func noteSent(command: UnsafeRawBufferPointer) {
+        state.withLockedValue { $0.command = MailReply.Command(line: command) }
+    }
+
+    /// The last reply to a mail; nil before the first, and for a request by HTTP.
+    var reply: MailReply? { state.withLockedValue { $0.reply } }
+
     /// The transfer is over.
     ///
     /// - Parameter failure: Why it ended early; nil after the whole answer.
@@ -217,6 +233,18 @@ final class Transfer: Sendable {
                 return .success(head)
             }
             guard case .failure(let error) = state.end else { return .failure(.cutOff) }
+            return .failure(error)
+        }
+        return try result.get()
+    }
+
+    /// Waits for the end of a mail's transfer.
+    func awaitReply() async throws(CurlError) -> MailReply {
+        await waitForNews()
+        let result: Result<MailReply, CurlError> = state.withLockedValue { state in
+            guard case .failure(let error) = state.end else {
+                return state.reply.map { .success($0) } ?? .failure(.cutOff)
+            }
             return .failure(error)
         }
         return try result.get()

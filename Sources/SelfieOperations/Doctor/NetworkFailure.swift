@@ -28,7 +28,7 @@ enum NetworkFailure: Equatable {
             case .tls(let failure): self = .tls(failure)
             case .cutOff: self = .broken
             case .tooLarge, .notHTTP: self = .notS3
-            case .cancelled, .source, .invalidRequest, .noDescriptor, .other: return nil
+            case .loginNotOffered, .cancelled, .source, .invalidRequest, .noDescriptor, .other: return nil
             }
         case S3NoAnswer.silent, S3NoAnswer.overdue: self = .silent
         case S3NoAnswer.malformed: self = .notS3

@@ -1,4 +1,5 @@
 import Foundation
+import ProcessTestSupport
 import ServerProcesses
 
 /// nginx with HTTP/2, which answers with the protocol and the number of the connection.
