@@ -73,6 +73,7 @@ bool sandbox_try_forbidden(int number) {
     case 19: syscall(SYS_process_vm_readv, 1, NULL, 0L, NULL, 0L, 0L); break;
     case 20: syscall(SYS_memfd_create, "x", 0); break;
     case 21: (void)!write(SANDBOX_OUTPUT + 1, "x", 1); break;
+    case 22: (void)!mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, SANDBOX_INPUT, 0); break;
     default: return false;
     }
     return true;

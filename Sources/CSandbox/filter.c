@@ -64,7 +64,10 @@ static bool allow_files(scmp_filter_ctx filter) {
 }
 
 static bool allow_memory(scmp_filter_ctx filter) {
-    return allow_without(filter, SCMP_SYS(mmap), 2, PROT_EXEC) && allow_without(filter, SCMP_SYS(mprotect), 2, PROT_EXEC);
+    // Without MAP_SHARED, nothing can be written to the picture's file.
+    return seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 2, SCMP_CMP(2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0),
+                            SCMP_CMP(3, SCMP_CMP_MASKED_EQ, MAP_SHARED, 0)) == 0 &&
+           allow_without(filter, SCMP_SYS(mprotect), 2, PROT_EXEC);
 }
 
 static bool allow_threads(scmp_filter_ctx filter) {

@@ -112,7 +112,9 @@ extension ObjectStore {
     /// - Parameter object: The object.
     /// - Throws: `ObjectStoreError`.
     package func delete(_ object: ObjectDeletion) async throws(ObjectStoreError) {
-        if let failure = try await delete([object])[object.key] { throw .refused(failure) }
+        if let failure = try await delete([object])[object.key] {
+            throw failure as? ObjectStoreError ?? .refused(failure)
+        }
     }
 }
 

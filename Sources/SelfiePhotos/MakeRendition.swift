@@ -26,6 +26,7 @@ package final class MakeRendition: Sendable {
     private let pausedUntil = Mutex<ContinuousClock.Instant?>(nil)
     private let outages: OutageReport
     private let counts = Mutex<[String: Int]>([:])
+    private let backlogCounts = Mutex(BacklogCounts())
     private let logger: Logger
 
     private struct Work: Hashable {
@@ -48,6 +49,8 @@ package final class MakeRendition: Sendable {
     private static let maxBacklog = 1_000
     /// How long a request waits for a picture.
     private static let patience: Duration = .seconds(5)
+    /// How often a photo may take too long before it is never tried again.
+    private static let maxSlowAttempts = 5
     /// How long a missing renderer is not looked for again.
     private static let pause: Duration = .seconds(60)
     /// How much of a photo is read: more than the renderer takes, so that it refuses what is too long.
@@ -122,15 +125,18 @@ package final class MakeRendition: Sendable {
 
     /// Makes all sizes of a photo when nobody waits for another one.
     func makeLater(of randomID: String, userID: Int) {
-        backlogInput.yield(Owned(randomID: randomID, userID: userID))
+        guard backlogCounts.withLock({ $0.enter(userID) }) else { return }
+        if case .enqueued = backlogInput.yield(Owned(randomID: randomID, userID: userID)) { return }
+        backlogCounts.withLock { $0.leave(userID) }
     }
 
     /// Works through the backlog until the task is cancelled, and then ends all renderings.
     ///
     /// - Parameter includesBacklog: Whether new photos are rendered before somebody asks.
     package func run(includesBacklog: Bool) async {
-        for await photo in backlog where includesBacklog {
-            for size in RenditionSize.allCases {
+        for await photo in backlog {
+            backlogCounts.withLock { $0.leave(photo.userID) }
+            for size in RenditionSize.allCases where includesBacklog {
                 while permits.waitingCount > 0 || !isAvailable, !Task.isCancelled {
                     try? await Task.sleep(for: Self.interval)
                 }
@@ -208,8 +214,11 @@ package final class MakeRendition: Sendable {
             pausedUntil.withLock { $0 = .now + Self.pause }
             outages.failed("\(failure)", kind: failure.word)
             count(failure.word)
-            try await photos.release(claim)
-        case .cancelled: try await photos.release(claim)
+            try await photos.release(claim, reason: failure.word)
+        case .cancelled: try await photos.release(claim, reason: "interrupted")
+        case .timeExceeded:
+            // A machine that is busy for a moment must not condemn a good photo.
+            try await fail(claim, reason: failure.word, isFinal: claim.attempt >= Self.maxSlowAttempts)
         default: try await fail(claim, reason: failure.word, isFinal: failure.isOfThePicture)
         }
     }

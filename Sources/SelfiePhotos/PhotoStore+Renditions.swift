@@ -163,11 +163,14 @@ extension PhotoStore {
 
     /// Gives a claim back: the next one who asks may try again at once.
     ///
+    /// - Parameters:
+    ///   - claim: The claim.
+    ///   - reason: A word.
     /// - Throws: `PostgresError`.
-    func release(_ claim: RenditionClaim) async throws {
+    func release(_ claim: RenditionClaim, reason: String) async throws {
         try await postgres.write(
             """
-            UPDATE renditions SET state = 'failed', reason = 'interrupted', due_at = now() AT TIME ZONE 'UTC',
+            UPDATE renditions SET state = 'failed', reason = \(reason), due_at = now() AT TIME ZONE 'UTC',
                 attempts = attempts - 1
             WHERE \(part: Self.isHeld(claim))
             """

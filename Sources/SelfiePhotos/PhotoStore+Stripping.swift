@@ -118,7 +118,8 @@ extension PhotoStore {
             WITH replaced AS (
                 SELECT photos.id, object_version AS old_version FROM photos WHERE random_id = \(randomID)
                     AND coalesce(object_key, random_id) = \(oldKey) AND state <> 'pending' AND NOT is_stripped
-                    AND EXISTS (SELECT FROM object_deletions WHERE random_id = \(newKey) AND attempts = 0)
+                    AND EXISTS (SELECT FROM object_deletions WHERE random_id = \(newKey) AND attempts = 0
+                        AND due_at > now() AT TIME ZONE 'UTC')
             ), forgotten AS (
                 DELETE FROM object_deletions WHERE random_id = \(newKey) AND EXISTS (SELECT FROM replaced)
             ), recorded AS (

@@ -47,7 +47,8 @@ package struct PhotoStore: Sendable {
             fileName: try row.decode("name"),
             contentType: try row.decodeIfPresent("content_type"),
             byteCount: try row.decodeIfPresent("byte_count"),
-            createdAt: createdAt.map { Int($0.timeIntervalSince1970.rounded(.down)) },
+            // Another object has been stored later.
+            createdAt: objectKey == randomID ? createdAt.map { Int($0.timeIntervalSince1970.rounded(.down)) } : nil,
             urlSeries: try row.decode("url_series")
         )
     }

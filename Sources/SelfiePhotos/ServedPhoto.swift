@@ -13,8 +13,8 @@ package struct ServedPhoto: Sendable {
     package private(set) var contentType: String?
     /// Nil for a photo that railsauth stored.
     package private(set) var byteCount: Int?
-    /// In seconds since 1970; nil when it is not known.
-    package let createdAt: Int?
+    /// When its bytes were stored, in seconds since 1970; nil when that is not known.
+    package private(set) var createdAt: Int?
     /// The number of the owner's present series of photos' URLs.
     package let urlSeries: Int
 
@@ -49,9 +49,16 @@ package struct ServedPhoto: Sendable {
         return photo
     }
 
+    /// The same photo without the time of its bytes, for a URL that has other bytes later.
+    package var withoutTime: ServedPhoto {
+        var photo = self
+        photo.createdAt = nil
+        return photo
+    }
+
     /// The small picture of the photo that is there, with the columns `rendition_…`.
     func replaced(byRendition row: PostgresRow) throws -> ServedPhoto {
-        var photo = self
+        var photo = withoutTime
         photo.objectKey = try row.decode("rendition_key")
         photo.tag = try row.decode("rendition_digest")
         photo.contentType = try row.decode("rendition_type", as: String.self)

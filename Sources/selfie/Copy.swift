@@ -40,6 +40,7 @@ extension CopyOutcome: PhotoOutcome {
         case .copied: "Copied"
         case .alreadyThere: "Already there"
         case .deleted: "Deleted meanwhile"
+        case .forgotten: "Small pictures to be made again"
         case .missing: "Missing in both"
         case .damaged: "Damaged, not copied"
         }
@@ -47,7 +48,7 @@ extension CopyOutcome: PhotoOutcome {
 
     var cause: String? {
         switch self {
-        case .copied, .alreadyThere, .deleted: nil
+        case .copied, .alreadyThere, .deleted, .forgotten: nil
         case .missing: "neither store has this photo"
         case .damaged: "this photo has another length than the upload had"
         }

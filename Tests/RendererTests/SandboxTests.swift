@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The renderer's sandbox", .timeLimit(.minutes(3)))
 struct SandboxTests {
-    @Test("A renderer that tries a forbidden call is killed", arguments: 0...21)
+    @Test("A renderer that tries a forbidden call is killed", arguments: 0...22)
     func forbidden(number: Int) async throws {
         await #expect(throws: RenderFailure.callForbidden) { try await attempt(number) }
     }
@@ -17,7 +17,7 @@ struct SandboxTests {
     @Test("There are no more attempts than those")
     func lastAttempt() async throws {
         // The program exits with "usage".
-        await #expect(throws: RenderFailure.notStarted) { try await attempt(22) }
+        await #expect(throws: RenderFailure.notStarted) { try await attempt(23) }
     }
 
     private func attempt(_ number: Int) async throws -> RenderOutcome {

@@ -71,9 +71,12 @@ package struct DiskObjectStore: ObjectStore {
     }
 
     package func delete(_ objects: [ObjectDeletion]) async throws(ObjectStoreError) -> [String: any Error] {
-        let paths = try objects.map { object throws(ObjectStoreError) in (object.key, try path(of: object.key)) }
-        return try await run { [directory, steps] in
-            var failures: [String: any Error] = [:]
+        var (paths, failures): ([(String, String)], [String: any Error]) = ([], [:])
+        for object in objects {
+            do { paths.append((object.key, try path(of: object.key))) } catch { failures[object.key] = error }
+        }
+        return try await run { [directory, steps, paths, failures] in
+            var failures = failures
             for (key, path) in paths {
                 do { try steps.remove(path) } catch { failures[key] = error }
             }

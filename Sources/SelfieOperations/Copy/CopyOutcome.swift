@@ -14,6 +14,8 @@ package enum CopyOutcome: Int, CaseIterable, Sendable {
     case alreadyThere
     /// It was deleted meanwhile.
     case deleted
+    /// A small picture that is lost or damaged. It is made again when somebody asks for it.
+    case forgotten
     /// Neither store has it.
     case missing
     /// The source's object is shorter or longer than the upload was. It was not copied.

@@ -77,9 +77,9 @@ struct CopyPhotos: Sendable {
         if try await bothHave(key) { return .alreadyThere }
         guard let object = try await source.spooled(key: key) else {
             if try await destination.length(key: key) != nil { return .alreadyThere }
-            return try await photos.isReady(key: key) ? .missing : .deleted
+            return try await photos.isReady(key: key) ? try await lost(key, .missing) : .deleted
         }
-        guard listed.byteCount == nil || listed.byteCount == object.length else { return .damaged }
+        guard listed.byteCount == nil || listed.byteCount == object.length else { return try await lost(key, .damaged) }
         var contentType = listed.contentType
         if contentType == nil { contentType = try await object.imageFormat()?.contentType }
         try await destination.put(object, key: key, contentType: contentType ?? ServedPhoto.unknownContentType)
@@ -93,6 +93,11 @@ struct CopyPhotos: Sendable {
             return .deleted
         }
         return .copied
+    }
+
+    /// The outcome for an object that can't be copied: a small picture can be made again.
+    private func lost(_ key: String, _ outcome: CopyOutcome) async throws -> CopyOutcome {
+        try await photos.forgetRendition(key: key) ? .forgotten : outcome
     }
 
     /// Reads only the folder's bytes: a bucket reports its digest.

@@ -19,6 +19,9 @@ struct SentExport: Sendable {
     /// How long it may take, so that slow clients do not keep all permits for ever.
     private static let maxSeconds: TimeInterval = 24 * 3_600
 
+    /// How often it looks whether it may go on, beside before each photo.
+    private static let checkSeconds: TimeInterval = 30
+
     /// The body.
     ///
     /// If the archive can't be finished, the connection is closed, so that the client does not take a part for the whole.
@@ -34,7 +37,8 @@ struct SentExport: Sendable {
                 at: start,
                 check: check
             )
-            while let piece = try await next(&pieces, logger) { try await writer.write(piece) }
+            var checkedAt = start
+            while let piece = try await next(&pieces, &checkedAt, logger) { try await writer.write(piece) }
             try await writer.finish(nil)
             if pieces.report.missingCount > 0 {
                 logger.warning("an export lacks photos", metadata: ["photos": "\(pieces.report.missingCount)"])
@@ -46,8 +50,18 @@ struct SentExport: Sendable {
     /// The next piece.
     ///
     /// A failure goes to the log, because the answer has begun already. It lets the user try again, if it was the service's.
-    private func next(_ pieces: inout ExportPieces, _ logger: Logger) async throws -> ByteBuffer? {
+    private func next(
+        _ pieces: inout ExportPieces,
+        _ checkedAt: inout Date,
+        _ logger: Logger
+    ) async throws -> ByteBuffer? {
         do {
+            // A slow client may read one photo for hours.
+            let now = parts.now()
+            if now.timeIntervalSince(checkedAt) >= Self.checkSeconds {
+                try await check()
+                checkedAt = now
+            }
             return try await pieces.next()
         } catch let error where Task.isCancelled || error is CancellationError {
             throw error

@@ -60,6 +60,8 @@ struct PhotoFileEndpoints: EndpointGroup {
         code: "precondition_failed",
         message: "The photo does not match the request's conditions"
     )
+    /// How many seconds a photo is cached in place of its small picture while no renderer is there.
+    private static let pauseCacheSeconds = 60
     /// How many seconds a redirect's URL still works when it leaves a cache.
     private static let redirectMarginSeconds = 60
 
@@ -97,13 +99,24 @@ struct PhotoFileEndpoints: EndpointGroup {
         if case .ready(let rendition) = sized.rendition {
             do {
                 return try await answer(with: rendition, to: request, context, at: date, secondsLeft: secondsLeft)
-            } catch let error as ServiceError where error.code == Self.notFound.code {
+            } catch  where Self.isLost(error) {
                 try await photos.forgetRendition(key: rendition.objectKey)
             }
         }
-        var response = try await answer(with: sized.original, to: request, context, at: date, secondsLeft: secondsLeft)
-        if sized.isTemporary, rendersPhotos { response.headers[.cacheControl] = "no-store" }
+        // Later, other bytes are sent for this URL.
+        let original = sized.original.withoutTime
+        var response = try await answer(with: original, to: request, context, at: date, secondsLeft: secondsLeft)
+        if sized.isTemporary, let make = parts.useCases.photos.makeRendition {
+            let seconds = min(Self.pauseCacheSeconds, secondsLeft)
+            response.headers[.cacheControl] = make.isAvailable ? "no-store" : "private, max-age=\(seconds)"
+        }
         return response
+    }
+
+    /// Whether a small picture must be made again.
+    private static func isLost(_ error: any Error) -> Bool {
+        if case ObjectStoreError.refused(let cause) = error { return cause is WrongObjectLength }
+        return (error as? ServiceError)?.code == notFound.code
     }
 
     /// The size that a request asks for; nil for the photo itself.

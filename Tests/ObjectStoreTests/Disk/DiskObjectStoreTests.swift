@@ -52,6 +52,16 @@ struct DiskObjectStoreTests {
         }
     }
 
+    @Test("A key that no file can have keeps no other object from being deleted")
+    func oddKey() async throws {
+        try await withStore { store, folder in
+            try await store.put(try await object(TestImage.jpeg), key: "key", contentType: "image/jpeg")
+            let failures = try await store.delete([ObjectDeletion(key: "../a/b"), ObjectDeletion(key: "key")])
+            #expect(Array(failures.keys) == ["../a/b"])
+            #expect(try files(in: folder).isEmpty)
+        }
+    }
+
     @Test("Only this user can read the objects")
     func permissions() async throws {
         try await withStore { store, folder in

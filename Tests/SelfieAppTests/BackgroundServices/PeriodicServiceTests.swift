@@ -39,6 +39,19 @@ struct PeriodicServiceTests {
         #expect(ends.withLock { $0 } == 1)
     }
 
+    @Test("It is not done at the start, so a process that ends soon does nothing but the final work")
+    func start() async throws {
+        let counts = Mutex((rounds: 0, ends: 0))
+        let service = PeriodicService(interval: .seconds(3600)) {
+            counts.withLock { $0.rounds += 1 }
+        } atEnd: {
+            counts.withLock { $0.ends += 1 }
+        }
+        // Enough for work that begins at once, and a fraction of the second.
+        try await Self.run(service) { for _ in 0..<1_000 { await Task.yield() } }
+        #expect(counts.withLock { $0 } == (0, 1))
+    }
+
     @Test("What it throws ends it")
     func failure() async throws {
         struct Failure: Error {}

@@ -145,6 +145,27 @@ struct ExportEndTests {
         }
     }
 
+    @Test(
+        "It ends in the middle of a photo, too, which a slow client may read for hours",
+        arguments: ["session", "time"]
+    )
+    func endsWithinPhoto(what: String) async throws {
+        let budget = SpoolBudget()
+        try await TestService.run(adjust: { $0.permits.uploads = budget }) { service in
+            let token = try await service.addSession()
+            try await service.addPhotos(Self.photos(1))
+            let archive = try await ExportReader.open(service, token: token) { reader in
+                try await poll("the photo waits") { budget.diskBytesUsed >= Self.large.count }
+                if what == "session" { try await service.postgres.write("DELETE FROM sessions") }
+                service.clock.advance(by: what == "session" ? 30 : 24 * 3_600)
+                let archive = try await reader.readToEnd()
+                #expect(reader.receivedCount < Self.large.count)
+                return archive
+            }
+            #expect(archive == nil)
+        }
+    }
+
     @Test("An export that began goes on when its token expires, but lasts a day at most", arguments: [23, 24])
     func lifetime(hours: Int) async throws {
         try await TestService.run { service in

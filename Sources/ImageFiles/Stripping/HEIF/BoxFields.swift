@@ -45,10 +45,12 @@ struct BoxFields {
 
 extension FileBox {
     /// All boxes in a range.
+    ///
+    /// - Throws: `NoImage` also for more than ``Swift/Array/maxBoxCount``.
     static func all(in range: Range<Int>, of file: inout FileBytes) async throws -> [FileBox] {
         var boxes: [FileBox] = []
         try await forEach(in: range, of: &file) { box, _ in
-            boxes.append(box)
+            try boxes.add(box)
             return true
         }
         return boxes
@@ -56,6 +58,17 @@ extension FileBox {
 }
 
 extension [FileBox] {
+    /// The most boxes of one container.
+    ///
+    /// A photo of 48 megapixels in tiles has a few hundred. More would take memory for nothing.
+    static var maxBoxCount: Int { 8_192 }
+
+    /// - Throws: `NoImage` for one box too many.
+    mutating func add(_ box: FileBox) throws(NoImage) {
+        guard count < Self.maxBoxCount else { throw NoImage() }
+        append(box)
+    }
+
     /// The only box of a kind, or nil.
     ///
     /// - Throws: `NoImage` when there are several.

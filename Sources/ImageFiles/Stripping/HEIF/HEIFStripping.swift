@@ -34,17 +34,18 @@ enum HEIFStripping {
     /// free box.
     private static func topLevelBoxes(_ file: inout FileBytes, _ edits: inout FileEdits) async throws -> [FileBox] {
         var boxes: [FileBox] = []
-        var offset = 0
+        var (offset, hasPictures) = (0, false)
         while offset < file.length {
             guard let box = try await topLevelBox(at: offset, &file) else {
                 try freeTail(offset..<file.length, &edits)
                 break
             }
-            if box.kind == "ftyp", boxes.contains(where: { ["meta", "moov"].contains($0.kind) }) {
+            if box.kind == "ftyp", hasPictures {
                 try freeTail(offset..<file.length, &edits)
                 break
             }
-            boxes.append(box)
+            if ["meta", "moov"].contains(box.kind) { hasPictures = true }
+            try boxes.add(box)
             offset = box.contents.upperBound
         }
         _ = try boxes.required("ftyp")

@@ -28,6 +28,14 @@ struct HEIFLimitTests {
         }
     }
 
+    @Test("8,192 boxes beside each other", arguments: [(8_189, true), (8_190, false)])
+    func boxes(count: Int, isStripped: Bool) async throws {
+        let heif = BuiltHEIF { $0.items = [.init(1, data: "#")] }
+        // With those of types, items and data.
+        let bytes = heif.bytes + Array(repeating: Boxes.box("free", []), count: count).joined()
+        #expect((try await HEIFStrip.strip(bytes) != nil) == isStripped)
+    }
+
     @Test("2,048 items in each list", arguments: [(2_048, true), (2_049, false)])
     func lists(count: Int, isStripped: Bool) async throws {
         let items = (1...count).map { BuiltHEIF.Item($0) { $0.extentCount = 0 } }
