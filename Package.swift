@@ -124,6 +124,13 @@ let package = Package(
         ),
         .target(name: "ZipArchive", dependencies: ["CZlib"], swiftSettings: settings),
         .target(
+            name: "Deliveries",
+            dependencies: [
+                "Concurrency", "Outages", "Postgres", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "Mail",
             dependencies: ["CIDN2", "Curl", "Encodings", .product(name: "NIOCore", package: "swift-nio")],
             swiftSettings: settings
@@ -662,6 +669,14 @@ let package = Package(
                 "TestSupport", "selfie-render",
             ],
             exclude: ["Pictures"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "DeliveriesTests",
+            dependencies: [
+                "DatabaseTestSupport", "Deliveries", "Postgres", "ServerProcesses", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: settings
         ),
         .testTarget(

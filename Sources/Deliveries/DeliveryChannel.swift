@@ -1,0 +1,12 @@
+/// Sends deliveries one way.
+package protocol DeliveryChannel: Sendable {
+    var name: DeliveryChannelName { get }
+
+    /// Composes a delivery from what is there now, and sends it.
+    ///
+    /// It may be cancelled, and takes at most a minute: then it is cancelled.
+    ///
+    /// - Parameter delivery: What to send. It may have been sent before, if the answer was lost.
+    /// - Returns: What came of it.
+    func send(_ delivery: Delivery) async -> DeliveryOutcome
+}

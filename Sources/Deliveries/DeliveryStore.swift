@@ -1,0 +1,210 @@
+import FoundationEssentials
+package import Postgres
+
+/// The table `deliveries`.
+package struct DeliveryStore: Sendable {
+    let postgres: PostgresClient
+
+    /// How long a process may take for a try, before another may try: longer than any channel takes.
+    static let leaseSeconds = 90
+    /// How many deliveries to one target a process has under way at most.
+    static let maxPerTarget = 4
+    /// How many targets one look passes at most.
+    private static let maxTargetsPerLook = 500
+    /// How long what failed is kept.
+    private static let failedDays = 7
+    /// How many rows one statement changes at most.
+    private static let batchCount = 1_000
+
+    package init(postgres: PostgresClient) {
+        self.postgres = postgres
+    }
+
+    // MARK: - Adding
+
+    /// The part of a statement that adds deliveries.
+    ///
+    /// - Parameter deliveries: At least one.
+    /// - Returns: An INSERT.
+    package static func insertion(of deliveries: [NewDelivery]) -> PostgresQuery {
+        """
+        INSERT INTO deliveries (id, channel, target, cause, ends_at)
+        SELECT id, channel, target, cause::jsonb, now() AT TIME ZONE 'UTC' + make_interval(secs => lifetime)
+        FROM unnest(
+            \(deliveries.map(\.id.uuidString))::uuid[], \(deliveries.map(\.channel.rawValue))::text[],
+            \(deliveries.map(\.target))::text[], \(deliveries.map(\.cause))::text[],
+            \(deliveries.map { Int($0.lifetime.components.seconds) })::bigint[]
+        ) AS new (id, channel, target, cause, lifetime)
+        """
+    }
+
+    // MARK: - Trying
+
+    /// Some deliveries that a process has claimed, and where it goes on.
+    struct Claims: Sendable {
+        var deliveries: [Delivery]
+        /// The last target that was looked at.
+        var lastTarget: String?
+        /// Whether there were more targets than one look passes.
+        var hasMoreTargets: Bool
+    }
+
+    /// Claims deliveries that are due, the targets in turn.
+    ///
+    /// - Parameters:
+    ///   - channels: Those that this process can send to.
+    ///   - target: Only targets behind this one are looked at.
+    ///   - busy: How many deliveries to each target this process has under way.
+    ///   - maxCount: The most deliveries.
+    /// - Returns: The claims.
+    /// - Throws: `PostgresError`.
+    func claim(
+        _ channels: [DeliveryChannelName],
+        behind target: String,
+        busy: [String: Int],
+        maxCount: Int
+    ) async throws -> Claims {
+        let busy = busy.map { (target: $0.key, count: $0.value) }
+        let query: PostgresQuery = """
+            WITH RECURSIVE turn AS (
+                (
+                    SELECT target, 1 AS number FROM deliveries WHERE failed_at IS NULL AND target > \(target)
+                    ORDER BY target LIMIT 1
+                )
+                UNION ALL
+                SELECT (
+                    SELECT next.target FROM deliveries AS next WHERE failed_at IS NULL AND next.target > turn.target
+                    ORDER BY next.target LIMIT 1
+                ), number + 1
+                FROM turn WHERE target IS NOT NULL AND number < \(Self.maxTargetsPerLook)
+            ), room AS (
+                SELECT turn.target, greatest(\(Self.maxPerTarget) - coalesce(busy.count, 0), 0) AS count
+                FROM turn LEFT JOIN unnest(\(busy.map(\.target))::text[], \(busy.map(\.count))::bigint[])
+                    AS busy (target, count) USING (target)
+                WHERE turn.target IS NOT NULL ORDER BY turn.target
+            ), due AS (
+                SELECT one.id FROM room CROSS JOIN LATERAL (
+                    SELECT id FROM deliveries AS waiting
+                    WHERE waiting.target = room.target AND failed_at IS NULL
+                        AND channel = ANY (\(channels.map(\.rawValue))::text[])
+                        AND due_at <= now() AT TIME ZONE 'UTC' AND ends_at > now() AT TIME ZONE 'UTC'
+                        AND coalesce(claimed_until <= now() AT TIME ZONE 'UTC', true)
+                    ORDER BY due_at, id LIMIT room.count FOR UPDATE SKIP LOCKED
+                ) AS one LIMIT \(maxCount)
+            ), claimed AS (
+                UPDATE deliveries SET try_count = try_count + 1,
+                    claimed_until = now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.leaseSeconds))
+                FROM due WHERE deliveries.id = due.id
+                RETURNING deliveries.id, channel, deliveries.target, cause, try_count
+            )
+            SELECT last_target, target_count::bigint, claimed.id, channel, claimed.target, cause::text AS cause,
+                try_count::bigint AS try_count
+            FROM (SELECT max(target) AS last_target, count(target) AS target_count FROM turn) AS look
+            LEFT JOIN claimed ON true
+            """
+        let rows = try await postgres.withConnection { try await $0.query(query) }
+        guard let first = rows.first else { return Claims(deliveries: [], lastTarget: nil, hasMoreTargets: false) }
+        return Claims(
+            deliveries: try rows.compactMap { row in
+                guard let id: UUID = try row.decodeIfPresent("id") else { return nil }
+                guard let channel = DeliveryChannelName(rawValue: try row.decode("channel")) else { return nil }
+                return Delivery(
+                    id: id,
+                    channel: channel,
+                    target: try row.decode("target"),
+                    cause: try row.decode("cause"),
+                    tryCount: try row.decode("try_count")
+                )
+            },
+            lastTarget: try first.decodeIfPresent("last_target"),
+            hasMoreTargets: try first.decode("target_count", as: Int.self) == Self.maxTargetsPerLook
+        )
+    }
+
+    /// Notes what came of a try, unless another process tries meanwhile.
+    ///
+    /// - Parameters:
+    ///   - delivery: As it was claimed.
+    ///   - outcome: What came of it.
+    ///   - pause: The pause before the next try; nil for none.
+    /// - Throws: `PostgresError`.
+    func finish(_ delivery: Delivery, _ outcome: DeliveryOutcome, pause: Duration?) async throws {
+        switch outcome {
+        case .sent, .pointless:
+            try await postgres.write("DELETE FROM deliveries WHERE \(part: Self.isHeld(delivery))")
+        case .notNow(let reason, _):
+            guard let pause else { return try await fail(delivery, reason) }
+            let milliseconds = Int(pause / .milliseconds(1))
+            // One that would end before its next try has failed already.
+            try await postgres.write(
+                """
+                UPDATE deliveries SET claimed_until = NULL, reason = \(reason), due_at = next.due_at,
+                    failed_at = CASE WHEN next.due_at >= ends_at THEN now() AT TIME ZONE 'UTC' END
+                FROM (
+                    SELECT now() AT TIME ZONE 'UTC' + \(milliseconds) * interval '1 ms' AS due_at
+                ) AS next
+                WHERE \(part: Self.isHeld(delivery))
+                """
+            )
+        case .refused(let reason):
+            try await fail(delivery, reason)
+        }
+    }
+
+    private func fail(_ delivery: Delivery, _ reason: String) async throws {
+        try await postgres.write(
+            """
+            UPDATE deliveries SET claimed_until = NULL, reason = \(reason), failed_at = now() AT TIME ZONE 'UTC'
+            WHERE \(part: Self.isHeld(delivery))
+            """
+        )
+    }
+
+    /// Gives a delivery back that was not tried to the end. The try does not count.
+    ///
+    /// - Throws: `PostgresError`.
+    func giveBack(_ delivery: Delivery) async throws {
+        try await postgres.write(
+            """
+            UPDATE deliveries SET claimed_until = NULL, try_count = try_count - 1
+            WHERE \(part: Self.isHeld(delivery))
+            """
+        )
+    }
+
+    /// Whether a delivery is still this process's.
+    private static func isHeld(_ delivery: Delivery) -> PostgresQuery {
+        """
+        id = \(delivery.id.uuidString)::uuid AND try_count = \(delivery.tryCount) AND claimed_until IS NOT NULL
+            AND failed_at IS NULL
+        """
+    }
+
+    // MARK: - Cleaning up
+
+    /// Ends what is too late, and removes what failed long ago.
+    ///
+    /// - Throws: `PostgresError`.
+    package func tidy() async throws {
+        try await postgres.write(
+            """
+            UPDATE deliveries SET claimed_until = NULL, failed_at = now() AT TIME ZONE 'UTC',
+                reason = coalesce(reason, 'too_late')
+            WHERE id IN (
+                SELECT id FROM deliveries WHERE failed_at IS NULL AND ends_at <= now() AT TIME ZONE 'UTC'
+                    AND coalesce(claimed_until <= now() AT TIME ZONE 'UTC', true)
+                LIMIT \(Self.batchCount) FOR UPDATE SKIP LOCKED
+            )
+            """
+        )
+        try await postgres.write(
+            """
+            DELETE FROM deliveries WHERE id IN (
+                SELECT id FROM deliveries
+                WHERE failed_at <= now() AT TIME ZONE 'UTC' - make_interval(days => \(Self.failedDays)::int)
+                LIMIT \(Self.batchCount) FOR UPDATE SKIP LOCKED
+            )
+            """
+        )
+    }
+}
