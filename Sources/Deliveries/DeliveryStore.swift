@@ -160,7 +160,9 @@ package struct DeliveryStore: Sendable {
         )
     }
 
-    /// Gives a delivery back that was not tried to the end. The try does not count.
+    /// Gives a delivery back that was not tried to the end.
+    ///
+    /// The try does not count.
     ///
     /// - Throws: `PostgresError`.
     func giveBack(_ delivery: Delivery) async throws {

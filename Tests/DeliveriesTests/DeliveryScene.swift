@@ -73,6 +73,13 @@ struct DeliveryScene: Sendable {
         ).map { try $0.decode("text") }
     }
 
+    /// How many are due.
+    func dueCount() async throws -> Int {
+        try await count(
+            "SELECT count(*) FROM deliveries WHERE failed_at IS NULL AND due_at <= now() AT TIME ZONE 'UTC'"
+        )
+    }
+
     func count(_ query: PostgresQuery) async throws -> Int {
         try await postgres.read(query).first?.decode("count") ?? 0
     }

@@ -24,7 +24,10 @@ struct DeliveryScheduleTests {
         #expect(DeliverySchedule.pause(afterTry: 0) == nil)
     }
 
-    @Test("Who asks for more time gets it, up to twice the usual pause", arguments: [(0, 300), (299, 300), (500, 500), (9_000, 600)])
+    @Test(
+        "Who asks for more time gets it, up to twice the usual pause",
+        arguments: [(0, 300), (299, 300), (500, 500), (9_000, 600)]
+    )
     func retryAfter(asked: Int, expected: Int) {
         let pause = DeliverySchedule.pause(afterTry: 2, retryAfter: .seconds(asked), random: { _ in 0 })
         #expect(pause == .seconds(expected))
