@@ -135,8 +135,10 @@ struct DeliveryWorkerTests {
             let claims = try await scene.store.claim([.mail], behind: "", busy: [:], maxCount: 10)
             let dead = try #require(claims.deliveries.first)
             #expect(dead.id == ids[0] && dead.tryCount == 1)
-            let lease = "SELECT count(*) FROM deliveries WHERE claimed_until - interval '80 s' > now() AT TIME ZONE 'UTC'"
-            #expect(try await scene.count(PostgresQuery(stringLiteral: lease)) == 1)
+            let held: PostgresQuery = """
+                SELECT count(*) FROM deliveries WHERE claimed_until - interval '80 s' > now() AT TIME ZONE 'UTC'
+                """
+            #expect(try await scene.count(held) == 1)
             #expect(try await scene.store.claim([.mail], behind: "", busy: [:], maxCount: 10).deliveries.isEmpty)
             try await scene.postgres.write("UPDATE deliveries SET claimed_until = claimed_until - interval '90 s'")
             let next = try #require(
