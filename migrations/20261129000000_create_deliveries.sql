@@ -20,7 +20,7 @@ CREATE TABLE deliveries (
     failed_at timestamp
 );
 
-CREATE INDEX deliveries_target_index ON deliveries (target, due_at, id) WHERE failed_at IS NULL;
+CREATE INDEX deliveries_target_index ON deliveries (channel, target, due_at, id) WHERE failed_at IS NULL;
 CREATE INDEX deliveries_ends_at_index ON deliveries (ends_at) WHERE failed_at IS NULL;
 CREATE INDEX deliveries_failed_at_index ON deliveries (failed_at) WHERE failed_at IS NOT NULL;
 

@@ -16,6 +16,8 @@ package struct Delivery: Sendable, Equatable {
     package let cause: String
     /// How often it was tried, this time included.
     package let tryCount: Int
+    /// Until when it is claimed, as the row has it: it identifies the claim.
+    let claim: String
 }
 
 /// A delivery to add.

@@ -49,17 +49,17 @@ package struct DeliveryStore: Sendable {
         var hasMoreTargets: Bool
     }
 
-    /// Claims deliveries that are due, the targets in turn.
+    /// Claims deliveries of a channel that are due, the targets in turn.
     ///
     /// - Parameters:
-    ///   - channels: Those that this process can send to.
+    ///   - channel: The channel.
     ///   - target: Only targets behind this one are looked at.
     ///   - busy: How many deliveries to each target this process has under way.
     ///   - maxCount: The most deliveries.
     /// - Returns: The claims.
     /// - Throws: `PostgresError`.
     func claim(
-        _ channels: [DeliveryChannelName],
+        _ channel: DeliveryChannelName,
         behind target: String,
         busy: [String: Int],
         maxCount: Int
@@ -68,12 +68,14 @@ package struct DeliveryStore: Sendable {
         let query: PostgresQuery = """
             WITH RECURSIVE turn AS (
                 (
-                    SELECT target, 1 AS number FROM deliveries WHERE failed_at IS NULL AND target > \(target)
+                    SELECT target, 1 AS number FROM deliveries
+                    WHERE failed_at IS NULL AND channel = \(channel.rawValue) AND target > \(target)
                     ORDER BY target LIMIT 1
                 )
                 UNION ALL
                 SELECT (
-                    SELECT next.target FROM deliveries AS next WHERE failed_at IS NULL AND next.target > turn.target
+                    SELECT next.target FROM deliveries AS next
+                    WHERE failed_at IS NULL AND channel = \(channel.rawValue) AND next.target > turn.target
                     ORDER BY next.target LIMIT 1
                 ), number + 1
                 FROM turn WHERE target IS NOT NULL AND number < \(Self.maxTargetsPerLook)
@@ -85,8 +87,7 @@ package struct DeliveryStore: Sendable {
             ), due AS (
                 SELECT one.id FROM room CROSS JOIN LATERAL (
                     SELECT id FROM deliveries AS waiting
-                    WHERE waiting.target = room.target AND failed_at IS NULL
-                        AND channel = ANY (\(channels.map(\.rawValue))::text[])
+                    WHERE failed_at IS NULL AND channel = \(channel.rawValue) AND waiting.target = room.target
                         AND due_at <= now() AT TIME ZONE 'UTC' AND ends_at > now() AT TIME ZONE 'UTC'
                         AND coalesce(claimed_until <= now() AT TIME ZONE 'UTC', true)
                     ORDER BY due_at, id LIMIT room.count FOR UPDATE SKIP LOCKED
@@ -95,10 +96,10 @@ package struct DeliveryStore: Sendable {
                 UPDATE deliveries SET try_count = try_count + 1,
                     claimed_until = now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.leaseSeconds))
                 FROM due WHERE deliveries.id = due.id
-                RETURNING deliveries.id, channel, deliveries.target, cause, try_count
+                RETURNING deliveries.id, deliveries.target, cause, try_count, claimed_until
             )
-            SELECT last_target, target_count::bigint, claimed.id, channel, claimed.target, cause::text AS cause,
-                try_count::bigint AS try_count
+            SELECT last_target, target_count::bigint, claimed.id, claimed.target, cause::text AS cause,
+                try_count::bigint AS try_count, claimed_until::text AS claim
             FROM (SELECT max(target) AS last_target, count(target) AS target_count FROM turn) AS look
             LEFT JOIN claimed ON true
             """
@@ -107,13 +108,13 @@ package struct DeliveryStore: Sendable {
         return Claims(
             deliveries: try rows.compactMap { row in
                 guard let id: UUID = try row.decodeIfPresent("id") else { return nil }
-                guard let channel = DeliveryChannelName(rawValue: try row.decode("channel")) else { return nil }
                 return Delivery(
                     id: id,
                     channel: channel,
                     target: try row.decode("target"),
                     cause: try row.decode("cause"),
-                    tryCount: try row.decode("try_count")
+                    tryCount: try row.decode("try_count"),
+                    claim: try row.decode("claim")
                 )
             },
             lastTarget: try first.decodeIfPresent("last_target"),
@@ -174,12 +175,9 @@ package struct DeliveryStore: Sendable {
         )
     }
 
-    /// Whether a delivery is still this process's.
+    /// Whether a claim still holds: another one ends at another time.
     private static func isHeld(_ delivery: Delivery) -> PostgresQuery {
-        """
-        id = \(delivery.id.uuidString)::uuid AND try_count = \(delivery.tryCount) AND claimed_until IS NOT NULL
-            AND failed_at IS NULL
-        """
+        "id = \(delivery.id.uuidString)::uuid AND claimed_until = \(delivery.claim)::timestamp AND failed_at IS NULL"
     }
 
     // MARK: - Cleaning up

@@ -2,10 +2,12 @@ import Concurrency
 import FoundationEssentials
 package import Logging
 import Outages
+import Synchronization
 
 /// Sends what is due, in any process of the service.
 ///
-/// Targets take turns. A target that is slow or dead has at most four deliveries under way, and holds up no other.
+/// Each channel has its own limit, so a dead one holds up no other. In a channel, targets take turns. A target that is slow or
+/// dead has at most four deliveries under way.
 package actor DeliveryWorker {
     private let store: DeliveryStore
     private let channels: [DeliveryChannelName: any DeliveryChannel]
@@ -14,10 +16,19 @@ package actor DeliveryWorker {
     private let outages: OutageReport
     private nonisolated let wakes: AsyncStream<Void>
     private nonisolated let wakeInput: AsyncStream<Void>.Continuation
+    private nonisolated let isStopped = Atomic(false)
     private var tasks: [UUID: Task<Void, Never>] = [:]
-    private var busy: [String: Int] = [:]
-    /// The last target that had its turn.
-    private var lastTarget = ""
+    private var lanes: [DeliveryChannelName: Lane] = [:]
+
+    /// What is under way in a channel.
+    private struct Lane {
+        /// By target.
+        var busy: [String: Int] = [:]
+        /// The last target that had its turn.
+        var lastTarget = ""
+
+        var count: Int { busy.values.reduce(0, +) }
+    }
 
     /// - Parameters:
     ///   - store: The deliveries.
@@ -45,7 +56,10 @@ package actor DeliveryWorker {
     package nonisolated func wake() { wakeInput.yield() }
 
     /// Begins no more tries, and lets ``run()`` end.
-    package nonisolated func stop() { wakeInput.finish() }
+    package nonisolated func stop() {
+        isStopped.store(true, ordering: .sequentiallyConsistent)
+        wakeInput.finish()
+    }
 
     /// Sends deliveries until it is stopped.
     ///
@@ -77,41 +91,41 @@ package actor DeliveryWorker {
     // MARK: - Claims
 
     private func claimAll() async {
-        guard !channels.isEmpty else { return }
         do {
-            // From the last target to the end, and then from the first one.
-            var endsLeft = lastTarget.isEmpty ? 1 : 2
-            while tasks.count < options.maxUnderWay, endsLeft > 0 {
-                if try await claimSome() { endsLeft -= 1 }
-            }
+            for channel in channels.keys { try await claimAll(of: channel) }
             outages.succeeded()
         } catch {
             outages.failed("\(error)")
         }
     }
 
-    /// Claims what is due behind the last target, and begins to send it.
-    ///
-    /// - Returns: Whether the last of all targets had its turn.
-    private func claimSome() async throws -> Bool {
-        let maxCount = options.maxUnderWay - tasks.count
-        let claims = try await store.claim(Array(channels.keys), behind: lastTarget, busy: busy, maxCount: maxCount)
-        for delivery in claims.deliveries { begin(delivery) }
-        if claims.deliveries.count == maxCount {
-            lastTarget = claims.deliveries.map(\.target).max() ?? ""
-            return false
+    private func claimAll(of channel: DeliveryChannelName) async throws {
+        var lane: Lane { lanes[channel] ?? Lane() }
+        // From the last target to the end, and then from the first one.
+        var endsLeft = lane.lastTarget.isEmpty ? 1 : 2
+        while endsLeft > 0, lane.count < options.maxUnderWay, !hasStopped {
+            let (maxCount, behind) = (options.maxUnderWay - lane.count, lane.lastTarget)
+            let claims = try await store.claim(channel, behind: behind, busy: lane.busy, maxCount: maxCount)
+            for delivery in claims.deliveries { begin(delivery) }
+            if claims.deliveries.count == maxCount {
+                lanes[channel]?.lastTarget = claims.deliveries.map(\.target).max() ?? ""
+            } else {
+                lanes[channel]?.lastTarget = claims.hasMoreTargets ? claims.lastTarget ?? "" : ""
+                if !claims.hasMoreTargets { endsLeft -= 1 }
+            }
         }
-        lastTarget = claims.hasMoreTargets ? claims.lastTarget ?? "" : ""
-        return !claims.hasMoreTargets
     }
 
+    private nonisolated var hasStopped: Bool { isStopped.load(ordering: .sequentiallyConsistent) }
+
     private func begin(_ delivery: Delivery) {
-        busy[delivery.target, default: 0] += 1
+        lanes[delivery.channel, default: Lane()].busy[delivery.target, default: 0] += 1
         tasks[delivery.id] = Task {
-            await attempt(delivery)
+            // It was claimed while the worker was stopped.
+            if hasStopped { await note(delivery, nil) } else { await attempt(delivery) }
             tasks[delivery.id] = nil
-            busy[delivery.target, default: 1] -= 1
-            if busy[delivery.target] == 0 { busy[delivery.target] = nil }
+            let count = (lanes[delivery.channel]?.busy[delivery.target] ?? 1) - 1
+            lanes[delivery.channel]?.busy[delivery.target] = count > 0 ? count : nil
             wake()
         }
     }
@@ -181,8 +195,8 @@ package actor DeliveryWorker {
 
 /// The times and limits of a ``DeliveryWorker``.
 package struct DeliveryWorkerOptions: Sendable {
-    /// How many deliveries are under way at once.
-    package var maxUnderWay = 32
+    /// How many deliveries of a channel are under way at once: as many as all webhooks may have.
+    package var maxUnderWay = 64
     /// How often it looks by itself.
     package var interval: Duration = .seconds(5)
     /// How long one try may take; shorter than the lease of a claim.

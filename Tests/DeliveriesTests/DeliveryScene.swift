@@ -40,6 +40,17 @@ struct DeliveryScene: Sendable {
     /// Runs a body while a worker sends.
     func withWorker(
         _ channel: TestChannel,
+        log: TestLog = TestLog(),
+        _ change: (inout DeliveryWorkerOptions) -> Void = { _ in },
+        _ body: (DeliveryWorker) async throws -> Void
+    ) async throws {
+        try await withWorker([channel], log: log, change, body)
+    }
+
+    /// Runs a body while a worker sends to several channels.
+    func withWorker(
+        _ channels: [TestChannel],
+        log: TestLog = TestLog(),
         _ change: (inout DeliveryWorkerOptions) -> Void = { _ in },
         _ body: (DeliveryWorker) async throws -> Void
     ) async throws {
@@ -47,10 +58,9 @@ struct DeliveryScene: Sendable {
         // What a test waits for is woken.
         options.interval = .seconds(3_600)
         change(&options)
-        let log = TestLog()
         let worker = DeliveryWorker(
             store: store,
-            channels: [channel],
+            channels: channels,
             options: options,
             logger: log.logger(level: .info)
         )
@@ -71,6 +81,16 @@ struct DeliveryScene: Sendable {
             FROM deliveries ORDER BY target, id
             """
         ).map { try $0.decode("text") }
+    }
+
+    /// How many statements wait for a lock.
+    func lockWaiterCount() async throws -> Int {
+        try await count(
+            """
+            SELECT count(*) FROM pg_stat_activity
+            WHERE wait_event_type = 'Lock' AND datname = current_database()
+            """
+        )
     }
 
     /// How many are due.

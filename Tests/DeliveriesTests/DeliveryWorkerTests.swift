@@ -111,6 +111,79 @@ struct DeliveryWorkerTests {
         }
     }
 
+    @Test("Dead webhooks, as many as there may be, hold up no mail, and no webhook that works")
+    func deadChannel() async throws {
+        try await DeliveryScene.with { scene in
+            let webhooks = TestChannel(.webhook) { delivery in
+                guard delivery.target.hasPrefix("dead") else { return .sent }
+                await Self.pause()
+                return .notNow(reason: "cancelled")
+            }
+            let mails = TestChannel { _ in .sent }
+            for number in 1...15 { try await scene.add(10, to: "dead \(number)", channel: .webhook) }
+            try await scene.add(10, to: "works", channel: .webhook)
+            try await scene.add(100)
+            try await scene.withWorker([webhooks, mails], { $0.patience = .milliseconds(10) }) { _ in
+                try await poll("all others are sent") {
+                    try await scene.count("SELECT count(*) FROM deliveries WHERE target NOT LIKE 'dead%'") == 0
+                }
+            }
+            #expect(mails.given.count == 100)
+            #expect((1...15).allSatisfy { webhooks.most("dead \($0)") == 4 })
+        }
+    }
+
+    @Test("Once it is stopped, it begins nothing, and gives back what it was claiming")
+    func stopped() async throws {
+        try await DeliveryScene.with { scene in
+            let channel = TestChannel { _ in .sent }
+            try await scene.add(10)
+            try await scene.withWorker(channel) { worker in
+                try await poll("all are sent") { channel.given.count == 10 }
+                try await scene.postgres.withTransaction { connection in
+                    // Holds up the claim until the worker is stopped.
+                    try await connection.execute("LOCK TABLE deliveries IN SHARE ROW EXCLUSIVE MODE")
+                    let new = [NewDelivery(channel: .mail, target: "mail", cause: "{}")]
+                    try await connection.execute(DeliveryStore.insertion(of: new))
+                    worker.wake()
+                    try await poll("it claims") { try await scene.lockWaiterCount() > 0 }
+                    worker.stop()
+                }
+            }
+            #expect(channel.given.count == 10)
+            #expect(try await scene.rows() == ["mail 0 waiting"])
+        }
+    }
+
+    @Test("A database that fails delays deliveries, and loses none")
+    func databaseFails() async throws {
+        try await DeliveryScene.with { scene in
+            let hide: PostgresQuery = "ALTER TABLE deliveries RENAME TO hidden"
+            let show: PostgresQuery = "ALTER TABLE hidden RENAME TO deliveries"
+            let ids = try await scene.add()
+            try await scene.postgres.write(hide)
+            let log = TestLog()
+            let channel = TestChannel { delivery in
+                // The end of the first try can't be noted.
+                if delivery.tryCount == 1 { _ = try? await scene.postgres.write(hide) }
+                return .sent
+            }
+            try await scene.withWorker(channel, log: log, { $0.notePause = .milliseconds(1) }) { worker in
+                try await poll("it is told") { log.text.contains("deliveries can't be looked at") }
+                try await scene.postgres.write(show)
+                worker.wake()
+                try await poll("the end is not noted") { log.text.contains("the end of a delivery was not noted") }
+                try await scene.postgres.write(show)
+                #expect(try await scene.rows() == ["mail 1 claimed"])
+                try await scene.postgres.write("UPDATE deliveries SET claimed_until = claimed_until - interval '90 s'")
+                worker.wake()
+                try await poll("it is sent again") { try await scene.rows().isEmpty }
+            }
+            #expect(channel.given.map(\.id) == [ids[0], ids[0]])
+            #expect(log.text.contains("deliveries can be looked at again"))
+        }
+    }
+
     @Test("Several processes send each once")
     func processes() async throws {
         try await DeliveryScene.with { scene in
@@ -132,17 +205,17 @@ struct DeliveryWorkerTests {
     func lease() async throws {
         try await DeliveryScene.with { scene in
             let ids = try await scene.add()
-            let claims = try await scene.store.claim([.mail], behind: "", busy: [:], maxCount: 10)
+            let claims = try await scene.store.claim(.mail, behind: "", busy: [:], maxCount: 10)
             let dead = try #require(claims.deliveries.first)
             #expect(dead.id == ids[0] && dead.tryCount == 1)
             let held: PostgresQuery = """
                 SELECT count(*) FROM deliveries WHERE claimed_until - interval '80 s' > now() AT TIME ZONE 'UTC'
                 """
             #expect(try await scene.count(held) == 1)
-            #expect(try await scene.store.claim([.mail], behind: "", busy: [:], maxCount: 10).deliveries.isEmpty)
+            #expect(try await scene.store.claim(.mail, behind: "", busy: [:], maxCount: 10).deliveries.isEmpty)
             try await scene.postgres.write("UPDATE deliveries SET claimed_until = claimed_until - interval '90 s'")
             let next = try #require(
-                try await scene.store.claim([.mail], behind: "", busy: [:], maxCount: 10).deliveries.first
+                try await scene.store.claim(.mail, behind: "", busy: [:], maxCount: 10).deliveries.first
             )
             #expect(next.id == dead.id && next.tryCount == 2)
             try await scene.store.finish(dead, .sent, pause: nil)
