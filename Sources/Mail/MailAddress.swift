@@ -1,4 +1,5 @@
 import CIDN2
+import Encodings
 import Glibc
 
 /// An address of mail in the form in which servers take it (RFC 5321, section 4.1.2).
@@ -16,7 +17,9 @@ package struct MailAddress: Sendable, Hashable {
     /// - Parameter address: As a person has typed it. The part before the at sign may have quotes around it.
     /// - Throws: `MailAddressError`.
     package init(_ address: String) throws(MailAddressError) {
-        guard address.unicodeScalars.allSatisfy({ $0.properties.generalCategory != .control }) else { throw .malformed }
+        guard address.unicodeScalars.allSatisfy({ !$0.isControl }) else { throw .malformed }
+        // They are allowed in quotes. But they stand around addresses in SMTP, and nobody has such an address.
+        guard !address.contains(where: { "<>".contains($0) }) else { throw .malformed }
         guard let at = address.lastIndex(of: "@") else { throw .malformed }
         let local = try Self.unquoted(address[..<at])
         guard !local.isEmpty else { throw .malformed }

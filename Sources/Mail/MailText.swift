@@ -1,3 +1,4 @@
+import Encodings
 import FoundationEssentials
 
 /// Text in the forms that a mail needs.
@@ -10,7 +11,7 @@ enum MailText {
     }
 
     private static func isBreak(_ scalar: Unicode.Scalar) -> Bool {
-        [.control, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+        scalar.isControl || [.lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
     }
 
     // MARK: - Headers
@@ -91,7 +92,7 @@ enum MailText {
     }
 
     private static func append(_ line: Substring, to encoded: inout String) {
-        let scalars = line.unicodeScalars.filter { $0 == "\t" || $0.properties.generalCategory != .control }
+        let scalars = line.unicodeScalars.filter { $0 == "\t" || !$0.isControl }
         let bytes = Array(String(String.UnicodeScalarView(scalars)).utf8)
         var column = 0
         for (index, byte) in bytes.enumerated() {
@@ -100,7 +101,7 @@ enum MailText {
                 (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "=")
                 // Some servers cut white space at a line's end off.
                 || !isLast && (byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t"))
-            let piece = isPlain ? String(Unicode.Scalar(byte)) : "=" + hexadecimal(byte)
+            let piece = isPlain ? String(Unicode.Scalar(byte)) : "=" + [byte].hexadecimal.uppercased()
             if column + piece.count > maxLineCharacters {
                 encoded += "=\r\n"
                 column = 0
@@ -109,10 +110,5 @@ enum MailText {
             column += piece.count
         }
         encoded += "\r\n"
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> String {
-        let digits = String(byte, radix: 16, uppercase: true)
-        return digits.count == 1 ? "0\(digits)" : digits
     }
 }

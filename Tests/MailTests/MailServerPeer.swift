@@ -52,7 +52,10 @@ struct MailServerPeer {
         }
     }
 
-    /// What it replies to `MAIL`, `RCPT`, `DATA` or `AUTH` from now on; `silence` for nothing.
+    /// What it replies to `MAIL`, `RCPT`, `DATA` or `AUTH` from now on.
+    ///
+    /// - Parameter replies: `silence` for nothing, `cut` for the end of the connection.
+    /// - Throws: An error of Foundation's, or `NotInTime` when the file can't be replaced.
     func reply(_ replies: [String: String]) throws {
         let partial = folder.appending(path: "replies.part")
         try JSONEncoder().encode(replies).write(to: partial)

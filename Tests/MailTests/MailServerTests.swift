@@ -116,6 +116,18 @@ struct MailServerTests {
         }
     }
 
+    @Test("A server that ends the connection is a failure", arguments: ["MAIL", "RCPT", "DATA"])
+    func cut(command: String) async throws {
+        try await MailServerPeer.with(.plain) { peer in
+            try peer.reply([command: "cut"])
+            let server = try MailServer("smtp://localhost:\(peer.port)")
+            await Self.expect(.cutOff) { try await server.send(Self.mail(), by: peer.curl) }
+            try peer.reply([:])
+            #expect(try await server.send(Self.mail(), by: peer.curl) == .accepted)
+            #expect(try peer.mails().count == 1)
+        }
+    }
+
     @Test("A server that is silent, or not there, is a failure", arguments: ["MAIL", "RCPT", "DATA"])
     func silence(command: String) async throws {
         try await MailServerPeer.with(.plain) { peer in

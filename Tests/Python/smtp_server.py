@@ -4,7 +4,8 @@ usage: smtp_server.py FOLDER none|starttls|implicit|plain [CERTIFICATE KEY]
 
 `none` and `plain` have no TLS; `plain` does not let anybody sign in. The others let `ada` sign in with `open sesame`, and
 take mails from nobody else. FOLDER gets a file for each mail, with its envelope and bytes as JSON. Before each reply to
-MAIL, RCPT, DATA and AUTH, FOLDER/replies.json is read. It has a reply for each of these, or "silence".
+MAIL, RCPT, DATA and AUTH, FOLDER/replies.json is read. It has a reply for each of these, or "silence", or "cut" for the end
+of the connection.
 """
 
 import asyncio
@@ -20,11 +21,13 @@ FOLDER = pathlib.Path(sys.argv[1])
 PROTECTION = sys.argv[2]
 
 
-async def scripted(command):
+async def scripted(command, server):
     """The reply that the test wants; None for the usual one."""
     path = FOLDER / "replies.json"
     reply = json.loads(path.read_text()).get(command) if path.exists() else None
-    if reply == "silence":
+    if reply == "cut":
+        server.transport.abort()
+    if reply in ("silence", "cut"):
         await asyncio.sleep(3_600)
     return reply
 
@@ -34,20 +37,20 @@ class Handler:
         self.count = 0
 
     async def handle_MAIL(self, server, session, envelope, address, options):
-        reply = await scripted("MAIL")
+        reply = await scripted("MAIL", server)
         if reply is None:
             envelope.mail_from = address
             envelope.mail_options.extend(options)
         return reply or "250 2.1.0 OK"
 
     async def handle_RCPT(self, server, session, envelope, address, options):
-        reply = await scripted("RCPT")
+        reply = await scripted("RCPT", server)
         if reply is None:
             envelope.rcpt_tos.append(address)
         return reply or "250 2.1.5 OK"
 
     async def handle_DATA(self, server, session, envelope):
-        reply = await scripted("DATA")
+        reply = await scripted("DATA", server)
         if reply is None:
             self.count += 1
             mail = {

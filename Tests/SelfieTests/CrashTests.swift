@@ -30,7 +30,7 @@ struct CrashTests {
                 #expect(status == 128 + SIGKILL)
             }
             #expect(storm.ledger.uploadCount > 0 && storm.ledger.silenceCount > 0)
-            // A process that starts sweeps at once.
+            // A process sweeps a second after its start.
             try await storm.age()
             let served = try await storm.start()
             try await poll("rows and objects match") {

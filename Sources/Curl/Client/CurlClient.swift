@@ -75,9 +75,7 @@ package final class CurlClient: Sendable {
         within limit: Duration,
         maxBytes: Int = 64 * 1_024
     ) async throws -> CurlAnswer {
-        var deadlines = CurlDeadlines(end: .now + limit)
-        (deadlines.connect, deadlines.silence, deadlines.silenceInBody) = (limit, limit, limit)
-        return try await perform(request, deadlines: deadlines) { response in
+        try await perform(request, deadlines: CurlDeadlines(within: limit)) { response in
             let body = try await response.body.collect(upTo: maxBytes)
             return CurlAnswer(status: response.status, headers: response.headers, body: body)
         }
@@ -91,9 +89,7 @@ package final class CurlClient: Sendable {
     /// - Returns: The server's last reply, which may be a refusal.
     /// - Throws: ``CurlFailure`` when there is none.
     package func send(_ mail: MailRequest, within limit: Duration) async throws -> MailReply {
-        var deadlines = CurlDeadlines(end: .now + limit)
-        (deadlines.connect, deadlines.silence, deadlines.silenceInBody) = (limit, limit, limit)
-        let transfer = Transfer(CurlRequest(mail), deadlines: deadlines, clock: ContinuousClock())
+        let transfer = Transfer(CurlRequest(mail), deadlines: CurlDeadlines(within: limit), clock: ContinuousClock())
         do {
             return try await race { [self] in
                 try await start(transfer)
@@ -109,10 +105,12 @@ package final class CurlClient: Sendable {
     }
 
     private func start(_ transfer: Transfer) async throws(CurlError) {
-        let url = transfer.request.url
-        let usesTLS =
-            url.lowercased().hasPrefix("https:") || transfer.request.mail.map { $0.protection != .none } == true
-        await driver.start(transfer, host: Self.host(of: url), trust: usesTLS ? try trust.current() : nil)
+        let request = transfer.request
+        await driver.start(
+            transfer,
+            host: Self.host(of: request.url),
+            trust: request.usesTLS ? try trust.current() : nil
+        )
     }
 
     private func begin(_ transfer: Transfer) async throws(CurlError) -> CurlResponse {

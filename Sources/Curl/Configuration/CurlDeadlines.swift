@@ -16,4 +16,10 @@ package struct CurlDeadlines: Sendable {
 
     /// - Parameter end: When everything must be over.
     package init(end: ContinuousClock.Instant) { self.end = end }
+
+    /// One limit for all of a transfer, which begins now.
+    package init(within limit: Duration) {
+        end = .now + limit
+        (connect, silence, silenceInBody) = (limit, limit, limit)
+    }
 }

@@ -17,6 +17,10 @@ package struct CurlRequest: Sendable {
     /// Change single values after making this.
     package init(url: String) { self.url = url }
 
+    var usesTLS: Bool {
+        if let mail { mail.protection != .none } else { url.lowercased().hasPrefix("https:") }
+    }
+
     init(_ mail: MailRequest) {
         url = mail.url
         body = .bytes(mail.message)

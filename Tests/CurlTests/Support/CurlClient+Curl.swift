@@ -6,11 +6,7 @@ import Testing
 
 extension CurlDeadlines {
     /// Such that no busy machine breaks them.
-    static var patient: CurlDeadlines {
-        var deadlines = CurlDeadlines(end: .now + .seconds(100))
-        (deadlines.connect, deadlines.silence, deadlines.silenceInBody) = (.seconds(100), .seconds(100), .seconds(100))
-        return deadlines
-    }
+    static var patient: CurlDeadlines { CurlDeadlines(within: .seconds(100)) }
 }
 
 extension CurlClient {
