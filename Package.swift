@@ -126,7 +126,8 @@ let package = Package(
         .target(
             name: "Deliveries",
             dependencies: [
-                "Concurrency", "Outages", "Postgres", .product(name: "Logging", package: "swift-log"),
+                "Concurrency", "Outages", "Postgres", .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings
         ),
@@ -272,10 +273,11 @@ let package = Package(
         .target(
             name: "SelfieAccounts",
             dependencies: [
-                "AESCrypt", "Budgets", "CCrypt", "Concurrency", "Encodings", "JSON", "Outages", "Postgres",
-                "Cryptography",
+                "AESCrypt", "Budgets", "CCrypt", "Concurrency", "Curl", "Deliveries", "Encodings", "JSON", "Mail",
+                "Outages", "Postgres", "Cryptography",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
@@ -305,6 +307,7 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
+                "Deliveries", .product(name: "CoreMetrics", package: "swift-metrics"),
                 "Budgets", "Concurrency", "Cryptography", "Encodings", "ImageFiles", "JSON", "ObjectStore", "Outages",
                 "Postgres", "Renderer", "SelfieAccounts", "SelfieConfiguration", "SelfiePhotos", "SelfieRecords",
                 "ZipArchive",
@@ -335,6 +338,7 @@ let package = Package(
         .target(
             name: "SelfieConfiguration",
             dependencies: [
+                "Mail",
                 "Curl",
                 "Budgets", "Concurrency", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieAccounts",
                 "SelfiePhotos", "SelfieRecords",
@@ -362,6 +366,7 @@ let package = Package(
         .target(
             name: "SelfieApp",
             dependencies: [
+                "Deliveries",
                 "Cryptography",
                 "Curl",
                 "Traces",

@@ -12,8 +12,10 @@ package enum LibCrypto {
             guard let digest = EVP_MD_fetch(nil, name, nil) else { throw missing(name) }
             EVP_MD_free(digest)
         }
-        guard let cipher = EVP_CIPHER_fetch(nil, AESCBC.name, nil) else { throw missing(AESCBC.name) }
-        EVP_CIPHER_free(cipher)
+        for name in [AESCBC.name, AESGCM.name] {
+            guard let cipher = EVP_CIPHER_fetch(nil, name, nil) else { throw missing(name) }
+            EVP_CIPHER_free(cipher)
+        }
     }
 
     private static func missing(_ name: String) -> CryptographyError {

@@ -12,6 +12,8 @@ package struct Delivery: Sendable, Equatable {
     package let channel: DeliveryChannelName
     /// Whom it is for, such as `webhook:3`.
     package let target: String
+    /// The kind of its cause, such as `reset_code`; empty if the cause has none.
+    package let kind: String
     /// A JSON object with ids and versions.
     package let cause: String
     /// How often it was tried, this time included.
@@ -28,7 +30,7 @@ package struct NewDelivery: Sendable {
     ///
     /// Few deliveries to one target are under way at once. A mail server is one target.
     package let target: String
-    /// A JSON object with ids and versions, of at most 4 KiB.
+    /// A JSON object with ids and versions, of at most 4 KiB; its member `kind` is a word.
     ///
     /// It has no text of users, no code and no address: a dump of the database must not tell them.
     package let cause: String

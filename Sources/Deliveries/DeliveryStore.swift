@@ -38,6 +38,22 @@ package struct DeliveryStore: Sendable {
         """
     }
 
+    /// The part of a statement that adds a delivery for each of some events.
+    ///
+    /// - Parameters:
+    ///   - delivery: Its id is not used. Its cause gets the event's id as the member `event`.
+    ///   - events: Selects one column, the events' ids.
+    /// - Returns: An INSERT.
+    package static func insertion(of delivery: NewDelivery, forEach events: PostgresQuery) -> PostgresQuery {
+        """
+        INSERT INTO deliveries (id, channel, target, cause, ends_at)
+        SELECT gen_random_uuid(), \(delivery.channel.rawValue), \(delivery.target),
+            \(delivery.cause)::text::jsonb || jsonb_build_object('event', id),
+            now() AT TIME ZONE 'UTC' + make_interval(secs => \(Int(delivery.lifetime.components.seconds)))
+        FROM (\(part: events)) AS happened (id)
+        """
+    }
+
     // MARK: - Trying
 
     /// Some deliveries that a process has claimed, and where it goes on.
@@ -99,6 +115,7 @@ package struct DeliveryStore: Sendable {
                 RETURNING deliveries.id, deliveries.target, cause, try_count, claimed_until
             )
             SELECT last_target, target_count::bigint, claimed.id, claimed.target, cause::text AS cause,
+                coalesce(cause->>'kind', '') AS kind,
                 try_count::bigint AS try_count, claimed_until::text AS claim
             FROM (SELECT max(target) AS last_target, count(target) AS target_count FROM turn) AS look
             LEFT JOIN claimed ON true
@@ -112,6 +129,7 @@ package struct DeliveryStore: Sendable {
                     id: id,
                     channel: channel,
                     target: try row.decode("target"),
+                    kind: try row.decode("kind"),
                     cause: try row.decode("cause"),
                     tryCount: try row.decode("try_count"),
                     claim: try row.decode("claim")

@@ -1,4 +1,5 @@
 import Concurrency
+package import CoreMetrics
 import FoundationEssentials
 package import Logging
 import Outages
@@ -12,6 +13,7 @@ package actor DeliveryWorker {
     private let store: DeliveryStore
     private let channels: [DeliveryChannelName: any DeliveryChannel]
     private let options: DeliveryWorkerOptions
+    private let metrics: DeliveryMetrics
     private let logger: Logger
     private let outages: OutageReport
     private nonisolated let wakes: AsyncStream<Void>
@@ -34,16 +36,19 @@ package actor DeliveryWorker {
     ///   - store: The deliveries.
     ///   - channels: What this process can send to, one of each name at most.
     ///   - options: Its times and limits.
+    ///   - metrics: Counts what was sent, and how long it took.
     ///   - logger: Logs what failed for good.
     package init(
         store: DeliveryStore,
         channels: [any DeliveryChannel],
         options: DeliveryWorkerOptions = DeliveryWorkerOptions(),
+        metrics: any MetricsFactory = NOOPMetricsHandler.instance,
         logger: Logger
     ) {
         self.store = store
         self.channels = Dictionary(uniqueKeysWithValues: channels.map { ($0.name, $0) })
         (self.options, self.logger) = (options, logger)
+        self.metrics = DeliveryMetrics(channels: channels.map(\.name), factory: metrics)
         outages = OutageReport(
             failing: "deliveries can't be looked at, so nothing is sent out",
             over: "deliveries can be looked at again",
@@ -136,6 +141,7 @@ package actor DeliveryWorker {
         guard let channel = channels[delivery.channel] else { return }
         let maxSendTime = options.maxSendTime
         let outcome: DeliveryOutcome
+        let start = ContinuousClock.now
         do {
             outcome = try await race {
                 await channel.send(delivery)
@@ -149,6 +155,7 @@ package actor DeliveryWorker {
             outcome = .notNow(reason: "interrupted")
         }
         let isInterrupted = Task.isCancelled && outcome != .sent
+        metrics.tried(delivery, took: ContinuousClock.now - start)
         // Also when this task is cancelled.
         await Task { await note(delivery, isInterrupted ? nil : outcome) }.value
     }
@@ -178,6 +185,7 @@ package actor DeliveryWorker {
             pause = DeliverySchedule.pause(afterTry: delivery.tryCount, retryAfter: retryAfter)
         }
         try await store.finish(delivery, outcome, pause: pause)
+        metrics.ended(delivery, outcome, isLast: pause == nil)
         switch outcome {
         case .refused(let reason):
             log("a delivery was refused", delivery, reason)

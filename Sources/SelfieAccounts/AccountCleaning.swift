@@ -1,6 +1,6 @@
 package import Postgres
 
-/// Removes old rows of accounts: sessions, ended windows of limits, unused addresses, events and counts.
+/// Removes old rows of accounts: sessions, ended windows of limits, codes, unused addresses, events and counts.
 package struct AccountCleaning: Sendable {
     /// What is removed, with its name for the log.
     package let steps: [(name: String, run: @Sendable () async throws -> Void)]
@@ -16,6 +16,8 @@ package struct AccountCleaning: Sendable {
             ("limits", { try await RateLimitStore(postgres: postgres).removeEnded() }),
             ("addresses", { try await addresses.removeUnused(sessionLifetimeHours: sessionLifetimeHours) }),
             ("sources of events", { try await audit.removeOldSources() }),
+            ("codes", { try await CodeStore.removeEnded(postgres) }),
+            ("former addresses", { try await EmailStore(postgres: postgres).removeEnded() }),
             ("undecryptable passwords", { try await UndecryptablePasswordStore(postgres: postgres).removeOld() }),
             ("events", { try await audit.removeOld(days: auditRetentionDays) }),
         ]

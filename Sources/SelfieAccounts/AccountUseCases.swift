@@ -10,6 +10,11 @@ package struct AccountUseCases: Sendable {
     package let signIn: SignIn
     package let getToken: GetToken
     package let resetPassword: ResetPassword
+    package let requestCode: RequestCode
+    package let recoverPassword: RecoverPassword
+    package let setFirstPassword: SetFirstPassword
+    package let requestEmailChange: RequestEmailChange
+    package let confirmEmail: ConfirmEmail
     package let clearTokens: ClearTokens
     package let findSession: FindSession
     package let sessions: SessionStore
@@ -21,6 +26,11 @@ package struct AccountUseCases: Sendable {
     /// Counts what photos and records limit, too.
     package let limiter: RateLimiter
     package let passwordCheck: PasswordCheck
+    package let codeCheck: CodeCheck
+    /// Nil where no mail is sent.
+    package let mailChannel: MailChannel?
+    /// Nil where no mail is sent.
+    package let notices: Notices?
     /// Write it every few seconds, and at the end.
     package let sessionUses: SessionUseRecorder
     /// Write it every few seconds, and at the end.
@@ -29,11 +39,13 @@ package struct AccountUseCases: Sendable {
     /// - Parameters:
     ///   - postgres: The database.
     ///   - hasher: Hashes passwords.
-    ///   - secret: Hashes the names in the keys of limits.
+    ///   - secret: Hashes the names in the keys of limits, makes codes, and seals addresses.
     ///   - tokenLifetimeHours: How long a token lives.
     ///   - rememberedLifetimeDays: After how many days without use a remembered session ends.
     ///   - needsPasswordForToken: Whether `get_token` requires the password.
     ///   - rateLimits: The rate limits; nil for none.
+    ///   - mail: How mails are sent; nil for none.
+    ///   - needsProvenEmail: Whether a sign-in needs an address that is proven.
     ///   - notifier: Notifies readers of changes.
     ///   - clock: The clock for remembering refusals.
     ///   - now: The time for tokens.
@@ -46,6 +58,8 @@ package struct AccountUseCases: Sendable {
         rememberedLifetimeDays: Int,
         needsPasswordForToken: Bool,
         rateLimits: RateLimits?,
+        mail: AccountMail?,
+        needsProvenEmail: Bool,
         notifier: ChangeNotifier,
         clock: any MonotonicClock,
         now: @escaping @Sendable () -> Date,
@@ -56,7 +70,11 @@ package struct AccountUseCases: Sendable {
             remembered: .remembered(maxUnusedDays: rememberedLifetimeDays)
         )
         let audit = AuditStore(postgres: postgres)
-        users = UserStore(postgres: postgres, notifier: notifier)
+        let notices = mail.map { Notices(secret: secret, includesSignIns: $0.tellsOfSignIns) }
+        self.notices = notices
+        let codes = CodeStore(postgres: postgres, keys: CodeKeys(secret: secret))
+        let emails = EmailStore(postgres: postgres)
+        users = UserStore(postgres: postgres, notifier: notifier, notices: notices)
         members = MemberStore(postgres: postgres)
         blocks = BlockStore(postgres: postgres)
         limiter = RateLimiter(
@@ -66,25 +84,44 @@ package struct AccountUseCases: Sendable {
             secret: secret,
             clock: clock
         )
+        // Six digits need limits where there are no others.
+        let accountLimiter = RateLimiter(
+            store: RateLimitStore(postgres: postgres),
+            audit: audit,
+            limits: rateLimits ?? RateLimits(),
+            secret: secret,
+            clock: clock
+        )
         changeProfile = ChangeProfile(members: members, limiter: limiter)
         blockMember = BlockMember(blocks: blocks, limiter: limiter)
         admitExport = AdmitExport(limiter: limiter, audit: audit)
         passwordCheck = PasswordCheck(limiter: limiter, hasher: hasher, audit: audit)
-        sessions = SessionStore(postgres: postgres, notifier: notifier)
+        codeCheck = CodeCheck(codes: codes, limiter: limiter, accountLimiter: accountLimiter, audit: audit)
+        var sessions = SessionStore(postgres: postgres, notifier: notifier)
+        sessions.notices = notices
+        self.sessions = sessions
         sessionUses = SessionUseRecorder(sessions: sessions, logger: logger)
         undecryptablePasswords = UndecryptablePasswordRecorder(
             store: UndecryptablePasswordStore(postgres: postgres),
             logger: logger
         )
-        signUp = SignUp(users: users, limiter: limiter, hasher: hasher)
+        signUp = SignUp(
+            users: users,
+            codes: codes,
+            limiter: limiter,
+            accountLimiter: accountLimiter,
+            hasher: hasher
+        )
         signIn = SignIn(
             users: users,
             sessions: sessions,
             audit: audit,
             check: passwordCheck,
+            codeCheck: codeCheck,
             hasher: hasher,
             lifetimes: lifetimes,
-            now: now
+            now: now,
+            needsProvenEmail: needsProvenEmail
         )
         getToken = GetToken(signIn: signIn, limiter: limiter, needsPassword: needsPasswordForToken)
         resetPassword = ResetPassword(
@@ -94,7 +131,60 @@ package struct AccountUseCases: Sendable {
             lifetimes: lifetimes,
             now: now
         )
+        let find = FindAccount(users: users, emails: emails)
+        requestCode = RequestCode(
+            find: find,
+            codes: codes,
+            limiter: limiter,
+            accountLimiter: accountLimiter,
+            notifier: notifier
+        )
+        recoverPassword = RecoverPassword(
+            find: find,
+            users: users,
+            check: codeCheck,
+            hasher: hasher,
+            lifetimes: lifetimes,
+            now: now
+        )
+        setFirstPassword = SetFirstPassword(users: users, check: codeCheck, hasher: hasher)
+        requestEmailChange = RequestEmailChange(
+            users: users,
+            codes: codes,
+            passwordCheck: passwordCheck,
+            codeCheck: codeCheck,
+            accountLimiter: accountLimiter
+        )
+        confirmEmail = ConfirmEmail(users: users, check: codeCheck)
+        mailChannel = mail.map { mail in
+            MailChannel(
+                composer: MailComposer(
+                    postgres: postgres,
+                    keys: codes.keys,
+                    notices: Notices(secret: secret, includesSignIns: mail.tellsOfSignIns),
+                    identity: mail.identity,
+                    templates: mail.templates,
+                    now: now
+                ),
+                emails: emails,
+                route: mail.route
+            )
+        }
         clearTokens = ClearTokens(users: users, sessions: sessions)
         findSession = FindSession(sessions: sessions, limiter: limiter, uses: sessionUses)
+    }
+}
+
+/// How a service sends mails to users.
+package struct AccountMail: Sendable {
+    package let identity: MailIdentity
+    package let templates: MailTemplates
+    package let route: MailRoute
+    /// Whether users are told of sign-ins from new places.
+    package let tellsOfSignIns: Bool
+
+    package init(identity: MailIdentity, templates: MailTemplates, route: MailRoute, tellsOfSignIns: Bool) {
+        (self.identity, self.templates) = (identity, templates)
+        (self.route, self.tellsOfSignIns) = (route, tellsOfSignIns)
     }
 }

@@ -1,6 +1,8 @@
 import Concurrency
+import CoreMetrics
 import Cryptography
-import Curl
+package import Curl
+import Deliveries
 package import FoundationEssentials
 import Glibc
 package import HTTPConnection
@@ -55,6 +57,10 @@ package struct SelfieService: Service {
     var trimInterval: Duration = .seconds(10)
     /// How a bucket is used.
     var bucket = BucketOptions()
+    /// How connections to a mail server are made.
+    package var mailConnections = CurlConfiguration()
+    /// Prints a line about each mail that goes into the outbox of development.
+    package var announceMail: @Sendable (String) -> Void = { _ in }
     /// The cost of new hashes; nil for the configuration's.
     package var passwordHashCost: Int?
     /// How many hashes are computed at once, and how many may wait.
@@ -139,11 +145,14 @@ package struct SelfieService: Service {
                 logger: logger
             )
         )
+        let mail = try accountMail()
         let useCases = UseCases(
             postgres: postgres,
             objects: objects,
             hasher: hasher,
             renderer: renderer,
+            mail: mail,
+            metrics: observability.registry ?? NOOPMetricsHandler.instance,
             settings: configuration,
             clock: clock,
             now: now,
@@ -189,7 +198,26 @@ package struct SelfieService: Service {
         }
         let hub = useCases.records.followChanges.hub
         let serving = ServerService(server: server, socket: socket, connections: tasks, logger: logger)
-        try await run(background + observers + [ChangeFeed(hub: hub), serving], hub: hub)
+        try await run(background + observers + [ChangeFeed(hub: hub), serving]) {
+            hub.stop()
+            useCases.deliveries?.stop()
+        }
+    }
+
+    /// How users get mails; nil when they get none.
+    private func accountMail() throws -> AccountMail? {
+        guard let mail = configuration.mail else { return nil }
+        let route: MailRoute =
+            switch mail.destination {
+            case .server(let server): .server(server, CurlClient(mailConnections))
+            case .outbox(let folder): .outbox(MailOutbox(folder: folder, announce: announceMail))
+            }
+        return AccountMail(
+            identity: MailIdentity(sender: mail.sender, appName: mail.appName, appURL: mail.appURL),
+            templates: try mail.templates.map { try MailTemplates(folder: $0) } ?? MailTemplates(),
+            route: route,
+            tellsOfSignIns: mail.tellsOfSignIns
+        )
     }
 
     /// The server of metrics, if there is to be one.
@@ -233,14 +261,14 @@ package struct SelfieService: Service {
         )
     }
 
-    private func run(_ services: [any Service], hub: ChangeHub) async throws {
+    private func run(_ services: [any Service], onShutdown: @escaping @Sendable () -> Void) async throws {
         let group = ServiceGroup(configuration: .init(services: services, logger: logger))
         do {
             try await withGracefulShutdownHandler {
                 try await group.run()
             } onGracefulShutdown: { [logger] in
                 logger.notice("stopping: no new connections, and requests under way are finished")
-                hub.stop()
+                onShutdown()
             }
             logger.notice("stopped")
         } catch let error as IOError where error.errnoCode == EADDRINUSE {

@@ -1,3 +1,4 @@
+import Deliveries
 import Logging
 import Outages
 import Postgres
@@ -9,7 +10,7 @@ package struct Housekeeper: Sendable {
     private let postgres: PostgresClient
     private let accounts: AccountCleaning
     private let records: RecordCleaning
-    private let notifier: ChangeNotifier?
+    private let removeAccount: RemoveAccount
     private let cleaning: OutageReport
     private let expiries: OutageReport
     private let deletions: OutageReport
@@ -19,10 +20,11 @@ package struct Housekeeper: Sendable {
         sessionLifetimeHours: Int,
         auditRetentionDays: Int,
         notifier: ChangeNotifier? = nil,
+        removeAccount: RemoveAccount? = nil,
         logger: Logger
     ) {
         self.postgres = postgres
-        self.notifier = notifier
+        self.removeAccount = removeAccount ?? RemoveAccount(postgres: postgres, notifier: notifier)
         accounts = AccountCleaning(
             postgres: postgres,
             sessionLifetimeHours: sessionLifetimeHours,
@@ -43,7 +45,7 @@ package struct Housekeeper: Sendable {
     ///
     /// Run it every few seconds: until then, the e-mail of such an account can't sign up again.
     package func finishDeletions() async {
-        await deletions.watch { try await RemoveAccount(postgres: postgres, notifier: notifier).finishAll() }
+        await deletions.watch { try await removeAccount.finishAll() }
     }
 
     /// Removes all old rows except expired records, and logs failures.
@@ -53,6 +55,8 @@ package struct Housekeeper: Sendable {
         let steps: [(name: String, run: @Sendable () async throws -> Void)] = [
             ("ended grants", { try await records.forgetEnded() }),
             ("deleted records", { try await records.forgetDeleted() }),
+            ("accounts without a proof", { try await removeAccount.removeEndedProvisional() }),
+            ("deliveries", { try await DeliveryStore(postgres: postgres).tidy() }),
         ]
         await cleaning.watch {
             var failures: [String] = []

@@ -14,39 +14,71 @@ import SelfieRecords
 package struct RemoveAccount: Sendable {
     private let postgres: PostgresClient
     private let notifier: ChangeNotifier?
+    private let notices: Notices?
 
     /// - Parameters:
     ///   - postgres: The database.
     ///   - notifier: Notifies readers of changes; with nil, they see them within ten seconds.
-    package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil) {
-        self.postgres = postgres
-        self.notifier = notifier
+    ///   - notices: Tells users that their accounts are deleted; nil where no mail is sent.
+    package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil, notices: Notices? = nil) {
+        (self.postgres, self.notifier, self.notices) = (postgres, notifier, notices)
     }
 
     /// Removes an account.
     ///
     /// - Parameters:
     ///   - userID: The account's id.
-    ///   - passwordHash: The hash that the password was checked against; nil for an administrator, who needs none.
+    ///   - passwordHash: The hash that the account must have; nil for an administrator.
+    ///   - code: A code that is used up for it; nil where a password was checked, and for an administrator.
     ///   - sessionID: The session of the request; nil for an administrator.
     ///   - isWhole: Whether all of it is removed before this returns. Otherwise most of a large account may be left for
     ///     ``finishAll()``, and nothing is thrown once the account is closed.
-    /// - Returns: Whether it was removed. False when the account is deleted already or has another password.
+    /// - Returns: Whether it was removed. False when the account is deleted already or has another password, or the code was
+    ///   used.
     /// - Throws: `SessionError.ended` when the session has ended meanwhile, `PostgresError`.
     package func callAsFunction(
         userID: Int,
         passwordHash: String?,
+        code: WaitingCode? = nil,
         sessionID: Int?,
         isWhole: Bool = true
+    ) async throws -> Bool {
+        try await remove(userID, by: sessionID, isWhole: isWhole) { connection in
+            guard try await UserStore.lock(userID, passwordHash: passwordHash, on: connection) else { return false }
+            guard let code else { return true }
+            return try await CodeStore.use(code, ofUser: userID, on: connection)
+        }
+    }
+
+    /// Removes accounts that were made without a password, and whose address was not proven in time.
+    ///
+    /// Nobody is told: the address may be anybody's.
+    ///
+    /// - Throws: `PostgresError`.
+    func removeEndedProvisional() async throws {
+        for id in try await EmailStore(postgres: postgres).endedProvisionalIDs() {
+            _ = try await remove(id, by: nil, isWhole: true) { connection in
+                guard try await UserStore.lock(id, passwordHash: nil, on: connection) else { return false }
+                return try await EmailStore.isEndedProvisional(id, on: connection)
+            }
+        }
+    }
+
+    /// Removes an account if a closure, which locks it, allows that.
+    private func remove(
+        _ userID: Int,
+        by sessionID: Int?,
+        isWhole: Bool,
+        if lock: (PostgresConnection) async throws -> Bool
     ) async throws -> Bool {
         let isLarge = try await postgres.withTransaction { connection -> Bool? in
             try await SchemaLock.share(on: connection)
             // Sign-ins, uploads and writers of records wait for this lock, and then find no account.
-            guard try await UserStore.lock(userID, passwordHash: passwordHash, on: connection) else { return nil }
+            guard try await lock(connection) else { return nil }
             var isLarge = try await RemoveRecords.areThere(ofUser: userID, on: connection)
             if !isLarge { isLarge = try await Self.hasManyGrants(userID, on: connection) }
             guard isLarge else {
-                try await Self.remove(userID, by: sessionID, on: connection)
+                try await remove(userID, by: sessionID, on: connection)
                 return false
             }
             try await UserStore.close(userID, on: connection)
@@ -55,7 +87,7 @@ package struct RemoveAccount: Sendable {
             return true
         }
         guard let isLarge else { return false }
-        notifier?.notify([.user(userID)])
+        notifier?.notify([.user(userID), .deliveries])
         guard isLarge else { return true }
         do {
             try await finish(userID, maxBatches: isWhole ? .max : Self.maxBatchesAtOnce)
@@ -112,7 +144,7 @@ package struct RemoveAccount: Sendable {
                 let isClosed = try await UserStore.lockClosed(userID, on: connection)
                 // A write that began before the account was closed may have added one.
                 if try await RemoveRecords.areThere(ofUser: userID, on: connection) { return false }
-                if isClosed { try await Self.remove(userID, by: nil, on: connection) }
+                if isClosed { try await remove(userID, by: nil, on: connection) }
                 return true
             }
         }
@@ -146,17 +178,20 @@ package struct RemoveAccount: Sendable {
     }
 
     /// Removes an account that is locked and has no records.
-    private static func remove(_ userID: Int, by sessionID: Int?, on connection: PostgresConnection) async throws {
+    private func remove(_ userID: Int, by sessionID: Int?, on connection: PostgresConnection) async throws {
         try await PhotoStore.removeAll(ofUser: userID, on: connection)
         // A trigger removes the stream itself with the user.
-        if let stream = try await lockStream(ofUser: userID, on: connection) {
+        if let stream = try await Self.lockStream(ofUser: userID, on: connection) {
             try await connection.executeInBatches { GrantTable.removal(ofStream: "\(stream)", rowCount: $0) }
             try await connection.executeInBatches { RecordTable.indexRemoval(ofStream: stream, rowCount: $0) }
         }
         // All sessions end first, so that none can add an event after the addresses were removed.
         try await SessionStore.endAll(ofUser: userID, by: sessionID, on: connection)
         try await AuditStore.forgetSources(ofUser: userID, on: connection)
-        try await AuditStore.add(.accountDeleted, userID: userID, from: nil, on: connection)
+        let event = try await AuditStore.add(.accountDeleted, userID: userID, from: nil, on: connection)
+        if let notices, let email = try await EmailStore.emailForNotice(ofUser: userID, on: connection) {
+            try await notices.tell(.accountDeleted, to: email, of: event, on: connection)
+        }
         try await BlockStore.removeAll(ofUser: userID, on: connection)
         try await UserStore.remove(userID, on: connection)
     }

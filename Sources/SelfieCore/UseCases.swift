@@ -1,4 +1,6 @@
 package import Concurrency
+package import CoreMetrics
+package import Deliveries
 package import FoundationEssentials
 package import Logging
 package import ObjectStore
@@ -19,6 +21,8 @@ package struct UseCases: Sendable {
     package let deleteAccount: DeleteAccount
     package let exportAccount: ExportAccount
     package let notifier: ChangeNotifier
+    /// Sends what goes out; nil where nothing does.
+    package let deliveries: DeliveryWorker?
     /// Run it every few minutes.
     package let housekeeper: Housekeeper
 
@@ -27,6 +31,8 @@ package struct UseCases: Sendable {
     ///   - objects: The store of photos' bytes.
     ///   - hasher: Hashes passwords.
     ///   - renderer: Decodes photos for small pictures; nil when there is none.
+    ///   - mail: How mails are sent; nil for none.
+    ///   - metrics: Counts what is sent.
     ///   - settings: The settings.
     ///   - clock: The clock for remembering refusals.
     ///   - now: The time for tokens.
@@ -38,6 +44,8 @@ package struct UseCases: Sendable {
         objects: any ObjectStore,
         hasher: PasswordHasher,
         renderer: RenderProcess?,
+        mail: AccountMail?,
+        metrics: any MetricsFactory,
         settings: ServiceConfiguration,
         clock: any MonotonicClock,
         now: @escaping @Sendable () -> Date,
@@ -54,17 +62,29 @@ package struct UseCases: Sendable {
             rememberedLifetimeDays: settings.rememberedLifetimeDays,
             needsPasswordForToken: !settings.getsTokenWithoutPassword,
             rateLimits: settings.rateLimits,
+            mail: mail,
+            needsProvenEmail: settings.needsVerifiedEmail,
             notifier: notifier,
             clock: clock,
             now: now,
             logger: logger
         )
+        let deliveries = accounts.mailChannel.map { mail in
+            DeliveryWorker(
+                store: DeliveryStore(postgres: postgres),
+                channels: [mail],
+                metrics: metrics,
+                logger: logger
+            )
+        }
+        self.deliveries = deliveries
         records = RecordUseCases(
             postgres: postgres,
             quotaBytes: settings.recordsQuotaBytes,
             secret: settings.secretKeyBase,
             accounts: accounts,
             notifier: notifier,
+            onDeliveries: { deliveries?.wake() },
             now: now
         )
         photos = PhotoUseCases(
@@ -79,10 +99,12 @@ package struct UseCases: Sendable {
             reportLosses: { [report = records.reportPhotoLosses] in try await report() },
             logger: logger
         )
+        let removeAccount = RemoveAccount(postgres: postgres, notifier: notifier, notices: accounts.notices)
         deleteAccount = DeleteAccount(
             users: accounts.users,
-            removeAccount: RemoveAccount(postgres: postgres, notifier: notifier),
-            check: accounts.passwordCheck
+            removeAccount: removeAccount,
+            check: accounts.passwordCheck,
+            codeCheck: accounts.codeCheck
         )
         exportAccount = ExportAccount(postgres: postgres, objects: objects, pauses: transferPauses)
         housekeeper = Housekeeper(
@@ -90,6 +112,7 @@ package struct UseCases: Sendable {
             sessionLifetimeHours: max(settings.tokenLifetimeHours, settings.rememberedLifetimeDays * 24),
             auditRetentionDays: settings.auditRetentionDays,
             notifier: notifier,
+            removeAccount: removeAccount,
             logger: logger
         )
     }

@@ -17,6 +17,7 @@ package struct RecordUseCases: Sendable {
     ///   - secret: Makes the digests of sent records.
     ///   - accounts: Counts writes, and the uses of sessions.
     ///   - notifier: Notifies readers of changes.
+    ///   - onDeliveries: Called when there may be something to send out.
     ///   - now: The time for the ends of sessions.
     package init(
         postgres: PostgresClient,
@@ -24,6 +25,7 @@ package struct RecordUseCases: Sendable {
         secret: String,
         accounts: AccountUseCases,
         notifier: ChangeNotifier,
+        onDeliveries: @escaping @Sendable () -> Void,
         now: @escaping @Sendable () -> Date
     ) {
         schemas = SchemaCache(store: SchemaStore(postgres: postgres))
@@ -45,7 +47,7 @@ package struct RecordUseCases: Sendable {
         let changes = ChangeStore(postgres: postgres, schemas: schemas)
         followChanges = FollowChanges(
             store: changes,
-            hub: ChangeHub(store: changes, now: now),
+            hub: ChangeHub(store: changes, now: now, onDeliveries: onDeliveries),
             uses: accounts.sessionUses,
             now: now
         )

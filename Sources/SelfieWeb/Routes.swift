@@ -9,10 +9,10 @@ package enum Routes {
     ///
     /// A call outside of these does not exist.
     private static let groups: [any EndpointGroup.Type] = [
-        AccountEndpoints.self, PhotoEndpoints.self, PhotoFileEndpoints.self, SessionEndpoints.self,
+        AccountEndpoints.self, CodeEndpoints.self, PhotoEndpoints.self, PhotoFileEndpoints.self, SessionEndpoints.self,
         MemberEndpoints.self, DirectoryEndpoints.self, BlockEndpoints.self,
         RecordEndpoints.self, ChangeEndpoints.self, RoleEndpoints.self, ExportEndpoints.self,
-        GalleryEndpoints.self,
+        GalleryEndpoints.self, GalleryCodeEndpoints.self,
         WelcomeEndpoints.self, HealthEndpoints.self, DocumentEndpoints.self, PageEndpoints.self,
     ]
 

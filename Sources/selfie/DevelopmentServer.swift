@@ -71,7 +71,7 @@ struct DevelopmentServer: Service {
             environmentFile: Self.environmentFile,
             overrides: settings.merging(gallery) { $1 }
         )
-        let configuration = try ServiceConfiguration(from: source)
+        let configuration = try ServiceConfiguration(from: source, outbox: "\(Self.stateDirectory)/outbox")
         let migrator = Migrator(
             configuration: configuration.postgres,
             migrations: migrations,
@@ -92,6 +92,7 @@ struct DevelopmentServer: Service {
             onRunning: { announce(port: $0, databaseURL: databaseURL) }
         )
         service.schemaVersions = Set(migrations.map(\.version))
+        service.announceMail = { say($0) }
         try await service.run()
     }
 

@@ -7,11 +7,11 @@ package struct GetToken: Sendable {
 
     /// Counts the call, and begins a session.
     ///
-    /// - Parameter attempt: What was sent. The password is ignored when it is not required.
+    /// - Parameter attempt: What was sent, without a password when none is required.
     /// - Returns: The account and its new token; nil when e-mail or password is wrong.
-    /// - Throws: `RateLimitExceeded`, `AccountError.disabled`, `PostgresError`, `TooBusy`.
+    /// - Throws: `RateLimitExceeded`, `CodeError.invalid`, `AccountError`, `PostgresError`, `TooBusy`.
     package func callAsFunction(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
         try await limiter.count(LimitedAction.getToken(from: attempt.source.address), ofUser: nil, from: attempt.source)
-        return needsPassword ? try await signIn(attempt) : try await signIn.withoutPassword(attempt)
+        return try await signIn(attempt)
     }
 }

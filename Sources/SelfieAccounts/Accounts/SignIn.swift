@@ -3,8 +3,7 @@ import FoundationEssentials
 /// An attempt to sign in, as the client sent it.
 package struct SignInAttempt: Sendable {
     let email: String
-    /// Nil for one that could not be decrypted.
-    let password: Password?
+    let proof: Proof
     /// The label of the session, for its user.
     let device: String?
     let source: RequestSource
@@ -13,23 +12,34 @@ package struct SignInAttempt: Sendable {
     /// Whether to check only: no session begins.
     let changesNothing: Bool
 
+    /// What shows that the client may sign in.
+    package enum Proof: Sendable {
+        /// Nil for one that could not be decrypted.
+        case password(Password?)
+        case code(String)
+        /// Both: the code proves the address, and the password stays.
+        case passwordAndCode(Password?, String)
+        /// None, where `get_token` needs none.
+        case none
+    }
+
     /// - Parameters:
     ///   - email: The e-mail, as the client sent it.
-    ///   - password: Nil for one that could not be decrypted.
+    ///   - proof: What shows that the client may sign in.
     ///   - device: The label of the session, for its user.
     ///   - source: Where the request came from.
     ///   - isRemembered: Whether the session lasts until it is ended, or was unused for long.
     ///   - changesNothing: Whether to check only: no session begins.
     package init(
         email: String,
-        password: Password?,
+        proof: Proof,
         device: String?,
         source: RequestSource,
         isRemembered: Bool,
         changesNothing: Bool
     ) {
         self.email = email
-        self.password = password
+        self.proof = proof
         self.device = device
         self.source = source
         self.isRemembered = isRemembered
@@ -37,31 +47,47 @@ package struct SignInAttempt: Sendable {
     }
 }
 
-/// Begins a session for a user who gives the password.
+/// Begins a session for a user who gives the password or a code.
 package struct SignIn: Sendable {
     let users: UserStore
     let sessions: SessionStore
     let audit: AuditStore
     let check: PasswordCheck
+    let codeCheck: CodeCheck
     let hasher: PasswordHasher
     let lifetimes: SessionLifetimes
     let now: @Sendable () -> Date
+    /// Whether an address must have been proven.
+    let needsProvenEmail: Bool
 
-    /// Checks the password and begins a session.
+    /// Checks the password or the code, and begins a session.
     ///
     /// Other sessions stay valid.
     ///
     /// - Parameter attempt: What was sent.
     /// - Returns: The account and its new token; nil when e-mail or password is wrong. Both take the same time.
-    /// - Throws: `RateLimitExceeded`, `AccountError.disabled` if the password is right, `PostgresError`,
+    /// - Throws: `RateLimitExceeded`, `CodeError.invalid`, `AccountError` if password or code are right, `PostgresError`,
     ///   `TooBusy`.
     package func callAsFunction(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
+        switch attempt.proof {
+        case .password(let password): try await byPassword(password, attempt, thenCode: nil)
+        case .passwordAndCode(let password, let code): try await byPassword(password, attempt, thenCode: code)
+        case .code(let code): try await byCode(code, attempt, hasPassword: false)
+        case .none: try await withoutPassword(attempt)
+        }
+    }
+
+    private func byPassword(
+        _ password: Password?,
+        _ attempt: SignInAttempt,
+        thenCode code: String?
+    ) async throws -> (user: User, issued: IssuedToken)? {
         // Checked before the database is asked.
         let account = AccountName.unknown(email: attempt.email)
         try check.requireRoom(for: account, from: attempt.source)
         let found = try await users.find(email: attempt.email, from: attempt.source.address.network)
         return try await check(
-            attempt.password,
+            password,
             for: PasswordCheck.Purpose(
                 account: account,
                 actions: Self.actions(attempt, of: found),
@@ -78,6 +104,8 @@ package struct SignIn: Sendable {
                     try await audit.add(.signInFailed, userID: user.id, from: attempt.source)
                     throw AccountError.disabled
                 }
+                if let code { return try await byCode(code, attempt, hasPassword: true) }
+                try requireProvenEmail(of: user)
                 if attempt.changesNothing {
                     try await audit.add(.passwordChecked, userID: user.id, from: attempt.source)
                 }
@@ -91,14 +119,58 @@ package struct SignIn: Sendable {
     /// - Parameter attempt: What was sent.
     /// - Returns: The account and its new token; nil when there is no such account.
     /// - Throws: `AccountError.disabled`, `PostgresError`.
-    func withoutPassword(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
+    private func withoutPassword(_ attempt: SignInAttempt) async throws -> (user: User, issued: IssuedToken)? {
         while let (user, _) = try await users.find(email: attempt.email, from: attempt.source.address.network) {
             guard !user.isDisabled else { throw AccountError.disabled }
+            guard user.hasPassword || user.isEmailProven else { throw AccountError.emailUnverified }
+            try requireProvenEmail(of: user)
             if let issued = try await begin(attempt, user: user, passwordHash: user.passwordHash) {
                 return (user, issued)
             }
         }
         return nil
+    }
+
+    private func byCode(
+        _ code: String,
+        _ attempt: SignInAttempt,
+        hasPassword: Bool
+    ) async throws -> (user: User, issued: IssuedToken) {
+        let found = try await users.find(email: attempt.email, from: attempt.source.address.network)
+        let account = FoundAccount(
+            user: found?.user,
+            email: attempt.email,
+            isKnownNetwork: found?.isKnownNetwork ?? false
+        )
+        return try await codeCheck(.init(code, for: .signIn, of: account, from: attempt.source)) { code in
+            guard let user = account.user else { return nil }
+            guard !user.isDisabled else {
+                try await audit.add(.signInFailed, userID: user.id, from: attempt.source)
+                throw AccountError.disabled
+            }
+            let issued = issue(attempt)
+            if attempt.changesNothing { return (user, issued) }
+            let hasBegun = try await users.signIn(
+                user,
+                by: UserStore.CodeSignIn(
+                    code: code,
+                    issued: issued,
+                    device: attempt.device,
+                    source: attempt.source,
+                    keepsPassword: hasPassword || account.isKnownNetwork
+                ),
+                sessions: sessions
+            )
+            return hasBegun ? (user, issued) : nil
+        }
+    }
+
+    private func requireProvenEmail(of user: User) throws(AccountError) {
+        if needsProvenEmail, !user.isEmailProven { throw .emailUnverified }
+    }
+
+    private func issue(_ attempt: SignInAttempt) -> IssuedToken {
+        IssuedToken(date: now(), lifetime: attempt.isRemembered ? lifetimes.remembered : lifetimes.usual)
     }
 
     /// The actions that a password attempt counts as.
@@ -128,11 +200,11 @@ package struct SignIn: Sendable {
     }
 
     private func begin(_ attempt: SignInAttempt, user: User, passwordHash: String) async throws -> IssuedToken? {
-        let issued = IssuedToken(date: now(), lifetime: attempt.isRemembered ? lifetimes.remembered : lifetimes.usual)
+        let issued = issue(attempt)
         if attempt.changesNothing { return issued }
         let hasBegun = try await sessions.begin(
             issued,
-            userID: user.id,
+            of: user,
             passwordHash: passwordHash,
             device: attempt.device,
             from: attempt.source

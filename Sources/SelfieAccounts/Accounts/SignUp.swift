@@ -1,17 +1,22 @@
 /// Makes an account.
 package struct SignUp: Sendable {
     let users: UserStore
+    let codes: CodeStore
     let limiter: RateLimiter
+    /// Counts codes.
+    let accountLimiter: RateLimiter
     let hasher: PasswordHasher
 
     private static let emailTaken = ValidationError(.email, .taken)
 
     /// Checks the data by the contract's rules and adds the account.
     ///
+    /// For an account without a password, it sends a code.
+    ///
     /// - Parameters:
     ///   - name: The name.
     ///   - email: The e-mail.
-    ///   - password: The password; nil for one that could not be decrypted.
+    ///   - password: The password, or none.
     ///   - profile: What others see beside the name.
     ///   - source: Where the request came from.
     /// - Returns: The account.
@@ -19,7 +24,7 @@ package struct SignUp: Sendable {
     package func callAsFunction(
         name: NewName,
         email: String,
-        password: Password?,
+        password: ChosenPassword,
         profile: NewProfile = NewProfile(),
         from source: RequestSource
     ) async throws -> User {
@@ -30,12 +35,19 @@ package struct SignUp: Sendable {
         // Whether an e-mail has an account is looked up only when all else is valid, and within a limit for each
         // e-mail.
         let counted = try await limiter.count([.signUp(of: new.email)], ofUser: nil, from: source)
+        if new.password == nil {
+            let account = AccountName.unknown(email: new.email)
+            try await accountLimiter.count([.code(to: account)], ofUser: nil, from: source)
+        }
         let user = try await limiter.givingBack(
             counted,
             onFailureOf: { () async throws -> User? in
                 // Looked up before the costly hash. The insert decides in the end.
                 guard try await !users.hasAccount(email: new.email) else { return nil }
-                let hash = try await hasher.hash(new.password, for: caller)
+                guard let password = new.password else {
+                    return try await users.addWithoutPassword(new, codes: codes, from: source)
+                }
+                let hash = try await hasher.hash(password, for: caller)
                 return try await users.add(new, passwordHash: hash, from: source)
             }
         )

@@ -12,6 +12,14 @@ package struct User: Sendable {
     package let passwordHash: String
     /// Whether an administrator has disabled it.
     package let isDisabled: Bool
+    package let emailState: EmailState
+    /// Whether the user has proven the address, even if a server refuses it now.
+    package let isEmailProven: Bool
+
+    /// Stands for a hash in an account without a password; no password has it.
+    static let noPasswordHash = "*"
+
+    package var hasPassword: Bool { passwordHash != Self.noPasswordHash }
 }
 
 extension User {
@@ -19,12 +27,35 @@ extension User {
     package var railsLastName: String { lastName.isEmpty ? firstName : lastName }
 }
 
+/// The password of an account to be made.
+package enum ChosenPassword: Sendable {
+    /// As a client sent it; nil for one that could not be decrypted.
+    case password(Password?)
+    /// The account has none: its user signs in with codes.
+    case none
+
+    fileprivate var validationErrors: [ValidationError] {
+        switch self {
+        case .password(let password): Password.validationErrors(of: password)
+        case .none: []
+        }
+    }
+
+    fileprivate var value: Password? {
+        switch self {
+        case .password(let password): password
+        case .none: nil
+        }
+    }
+}
+
 /// The data of an account to be made, checked.
 package struct NewUser: Sendable {
     package let firstName: String
     package let lastName: String
     package let email: String
-    let password: Password
+    /// Nil for an account without a password.
+    let password: Password?
     let title: String
     /// The free fields of the profile.
     let fields: JSONValue
@@ -34,27 +65,27 @@ package struct NewUser: Sendable {
     /// - Parameters:
     ///   - name: The name.
     ///   - email: The e-mail; spaces around it are dropped.
-    ///   - password: The password; nil for one that could not be decrypted.
+    ///   - password: The password, or none.
     ///   - profile: The rest of the profile.
     /// - Throws: `InvalidInput` with every rule that is broken.
     init(
         name: NewName,
         email: String,
-        password: Password?,
+        password: ChosenPassword,
         profile: NewProfile
     ) throws(InvalidInput) {
         let email = email.trimmingWhitespace()
         let title = profile.title.onOneLine()
         let validationErrors =
-            name.validationErrors + Self.validationErrors(ofEmail: email) + Password.validationErrors(of: password)
+            name.validationErrors + Self.validationErrors(ofEmail: email) + password.validationErrors
             + ValidationError.all(of: title, .title) + ProfileFields.validationErrors(of: profile.fields)
-        guard validationErrors.isEmpty, let (first, last) = name.firstAndLast, let password else {
+        guard validationErrors.isEmpty, let (first, last) = name.firstAndLast else {
             throw InvalidInput(validationErrors: validationErrors)
         }
         firstName = first
         lastName = last
         self.email = email
-        self.password = password
+        self.password = password.value
         self.title = title
         fields = profile.fields
     }

@@ -10,22 +10,27 @@ extension UserStore {
     /// - Throws: `PostgresError`.
     func replacePassword(ofUser id: Int, with hash: String) async throws -> Bool {
         let isChanged = try await postgres.withTransaction { connection in
-            let count = try await connection.execute(
-                "UPDATE users SET password_hash = \(hash), updated_at = now() AT TIME ZONE 'UTC' WHERE id = \(id)"
+            let rows = try await connection.query(
+                """
+                UPDATE users SET password_hash = \(hash), updated_at = now() AT TIME ZONE 'UTC' WHERE id = \(id)
+                RETURNING email
+                """
             )
-            guard count == 1 else { return false }
+            guard let email: String = try rows.first?.decode("email") else { return false }
             try await PhotoLibrary.endURLs(ofUser: id, on: connection)
             try await SessionStore.endAll(ofUser: id, by: nil, on: connection)
             // An attacker elsewhere may know the old password.
             try await KnownAddressStore.forgetAll(ofUser: id, on: connection)
-            try await AuditStore.add(.passwordReplaced, userID: id, from: nil, on: connection)
+            try await CodeStore.removeAll(ofUser: id, on: connection)
+            let event = try await AuditStore.add(.passwordReplaced, userID: id, from: nil, on: connection)
+            try await notices?.tell(.passwordChanged, to: email, of: event, on: connection)
             return true
         }
-        if isChanged { notifier?.notify([.user(id)]) }
+        if isChanged { notifier?.notify([.user(id), .deliveries]) }
         return isChanged
     }
 
-    /// Changes an e-mail.
+    /// Changes an e-mail, which is not proven then.
     ///
     /// - Parameters:
     ///   - id: The user's id.
@@ -33,17 +38,22 @@ extension UserStore {
     /// - Returns: Whether there is such a user.
     /// - Throws: `InvalidInput` when another account has the e-mail, `PostgresError`.
     func changeEmail(ofUser id: Int, to email: String) async throws -> Bool {
-        do {
-            return try await postgres.withTransaction { connection in
-                let count = try await connection.execute(
-                    "UPDATE users SET email = \(email), updated_at = now() AT TIME ZONE 'UTC' WHERE id = \(id)"
+        let isChanged = try await withTakenEmail {
+            try await postgres.withTransaction { connection in
+                guard let user = try await Self.lock(id, on: connection) else { return false }
+                try await EmailStore.change(
+                    to: email,
+                    from: (user.email, user.isEmailProven),
+                    ofUser: id,
+                    isProven: false,
+                    on: connection
                 )
-                guard count == 1 else { return false }
-                try await AuditStore.add(.emailChanged, userID: id, from: nil, on: connection)
+                let event = try await AuditStore.add(.emailChanged, userID: id, from: nil, on: connection)
+                try await notices?.tell(.emailChanged, to: user.email, of: event, on: connection)
                 return true
             }
-        } catch let error as PostgresError where error.sqlState == .uniqueViolation {
-            throw InvalidInput(validationErrors: [ValidationError(.email, .taken)])
         }
+        if isChanged { notifier?.notify([.deliveries]) }
+        return isChanged
     }
 }

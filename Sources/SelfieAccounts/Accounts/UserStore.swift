@@ -7,13 +7,15 @@ package import Postgres
 package struct UserStore: Sendable {
     let postgres: PostgresClient
     let notifier: ChangeNotifier?
+    /// Nil where no mail is sent.
+    let notices: Notices?
 
     /// - Parameters:
     ///   - postgres: The database.
     ///   - notifier: Notifies readers of changes; with nil, they see them within ten seconds.
-    package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil) {
-        self.postgres = postgres
-        self.notifier = notifier
+    ///   - notices: Tells users of what was done to their accounts; nil where no mail is sent.
+    package init(postgres: PostgresClient, notifier: ChangeNotifier? = nil, notices: Notices? = nil) {
+        (self.postgres, self.notifier, self.notices) = (postgres, notifier, notices)
     }
 
     /// The account with an e-mail.
@@ -38,10 +40,14 @@ package struct UserStore: Sendable {
         source: "FROM users WHERE lower(btrim(email)) = lower(convert_from(asked.key, 'UTF8') COLLATE \"default\")"
     )
 
-    /// Whether an e-mail has an account.
+    /// Whether an e-mail has an account, or had one a short time ago that its owner may take back.
     func hasAccount(email: String) async throws -> Bool {
         let rows = try await postgres.read(
-            "SELECT id FROM users WHERE lower(btrim(email)) = lower(\(email.trimmingWhitespace()))"
+            """
+            SELECT FROM users WHERE lower(btrim(email)) = lower(\(email.trimmingWhitespace()))
+            UNION ALL SELECT FROM former_emails WHERE lower(btrim(email)) = lower(\(email.trimmingWhitespace()))
+                AND ends_at > now() AT TIME ZONE 'UTC'
+            """
         )
         return !rows.isEmpty
     }
@@ -76,12 +82,40 @@ package struct UserStore: Sendable {
     /// - Returns: The account; nil when the e-mail has one already.
     /// - Throws: `PostgresError`.
     func add(_ user: NewUser, passwordHash: String, from source: RequestSource) async throws -> User? {
+        try await postgres.withConnection { connection in
+            try await Self.add(user, passwordHash: passwordHash, from: source, on: connection)
+        }
+    }
+
+    /// Adds an account without a password, and sends a code for signing in, in one transaction.
+    ///
+    /// The account goes after a day, unless its address is proven.
+    func addWithoutPassword(_ new: NewUser, codes: CodeStore, from source: RequestSource) async throws -> User? {
+        let user = try await postgres.withTransaction { connection -> User? in
+            let user = try await Self.add(new, passwordHash: nil, from: source, on: connection)
+            guard let user else { return nil }
+            let receiver = CodeReceiver(account: .user(id: user.id), userID: user.id)
+            try await codes.send(.signIn, to: receiver, on: connection)
+            return user
+        }
+        if user != nil { notifier?.notify([.deliveries]) }
+        return user
+    }
+
+    private static func add(
+        _ user: NewUser,
+        passwordHash: String?,
+        from source: RequestSource,
+        on connection: PostgresConnection
+    ) async throws -> User? {
         let query: PostgresQuery = """
             WITH added AS (
-                INSERT INTO users (first_name, last_name, email, password_hash, title, profile)
+                INSERT INTO users (first_name, last_name, email, password_hash, title, profile, provisional_until)
                 VALUES (
-                    \(user.firstName), \(user.lastName), \(user.email), \(passwordHash), \(user.title),
-                    \(PostgresJSON(utf8: Array(user.fields.text.utf8)))
+                    \(user.firstName), \(user.lastName), \(user.email), \(passwordHash ?? User.noPasswordHash), \(user.title),
+                    \(PostgresJSON(utf8: Array(user.fields.text.utf8))),
+                    CASE WHEN \(passwordHash)::text IS NULL
+                        THEN now() AT TIME ZONE 'UTC' + make_interval(hours => \(provisionalHours)::integer) END
                 )
                 ON CONFLICT (lower(btrim(email))) DO NOTHING
                 RETURNING \(part: PostgresQuery(stringLiteral: User.columns))
@@ -92,8 +126,11 @@ package struct UserStore: Sendable {
             )
             SELECT * FROM added
             """
-        return try await postgres.withConnection { try await $0.query(query).first.map(User.init) }
+        return try await connection.query(query).first.map(User.init)
     }
+
+    /// For how long an account without a password waits for a proof of its address.
+    private static let provisionalHours = 24
 
     /// Replaces the hash of a password with a stronger one.
     ///
@@ -141,10 +178,13 @@ package struct UserStore: Sendable {
             // An attacker elsewhere may know the old password. So only the network of this request stays known.
             try await KnownAddressStore.keepOnly(source.address.network, ofUser: user.id, on: connection)
             try await SessionStore.begin(issued, userID: user.id, device: device, on: connection)
-            try await AuditStore.add(.passwordReset, userID: user.id, from: source, on: connection)
+            // An attacker may have asked for one.
+            try await CodeStore.removeAll(ofUser: user.id, on: connection)
+            let event = try await AuditStore.add(.passwordReset, userID: user.id, from: source, on: connection)
+            try await notices?.tell(.passwordChanged, to: user.email, of: event, on: connection)
             return true
         }
-        if isChanged { notifier?.notify([.user(user.id)]) }
+        if isChanged { notifier?.notify([.user(user.id), .deliveries]) }
         return isChanged
     }
 
@@ -213,11 +253,12 @@ package struct UserStore: Sendable {
 
 extension User {
     /// What a statement selects.
-    fileprivate static let columns = """
-        id, first_name, last_name, email, member_id, password_hash, disabled_at IS NOT NULL AS is_disabled
+    static let columns = """
+        id, first_name, last_name, email, member_id, password_hash, disabled_at IS NOT NULL AS is_disabled,
+        email_verified_at IS NOT NULL AS is_email_proven, \(EmailState.column)
         """
 
-    fileprivate init(_ row: PostgresRow) throws {
+    init(_ row: PostgresRow) throws {
         self.init(
             id: try row.decode("id"),
             firstName: try row.decode("first_name"),
@@ -225,7 +266,9 @@ extension User {
             email: try row.decode("email"),
             memberID: try row.decode("member_id"),
             passwordHash: try row.decode("password_hash"),
-            isDisabled: try row.decode("is_disabled")
+            isDisabled: try row.decode("is_disabled"),
+            emailState: EmailState(rawValue: try row.decode("email_state")) ?? .unverified,
+            isEmailProven: try row.decode("is_email_proven")
         )
     }
 }

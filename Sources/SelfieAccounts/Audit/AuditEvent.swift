@@ -21,9 +21,23 @@ package enum AuditEvent: String, Sendable, CaseIterable {
     case sessionEnded = "session_ended"
     case passwordReset = "password_reset"
     case passwordResetFailed = "password_reset_failed"
-    /// Without the old one, because it was forgotten.
+    /// By the command line, because it was forgotten.
     case passwordReplaced = "password_replaced"
+    /// With a code, because it was forgotten.
+    case passwordRecovered = "password_recovered"
+    /// The first one of an account without a password, with a code.
+    case passwordSet = "password_set"
+    /// A code proved the address for the first time, so that the password before ended.
+    case passwordEnded = "password_ended"
+    /// A code was asked for.
+    case codeRequested = "code_requested"
+    case codeFailed = "code_failed"
+    case codesLimited = "codes_limited"
+    case emailChangeRequested = "email_change_requested"
     case emailChanged = "email_changed"
+    case emailVerified = "email_verified"
+    /// Another user has proven the address, which this account had not.
+    case emailLost = "email_lost"
     case photoDeleted = "photo_deleted"
     /// All of the user's data was asked for.
     case export

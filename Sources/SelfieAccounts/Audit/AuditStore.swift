@@ -72,7 +72,9 @@ package struct AuditStore: Sendable {
     ///   - role: The role that the event is about; nil for none.
     ///   - source: Where the request came from; nil for the command line.
     ///   - connection: A connection in a transaction.
+    /// - Returns: The event's id.
     /// - Throws: `PostgresError`.
+    @discardableResult
     package static func add(
         _ event: AuditEvent,
         userID: Int,
@@ -80,15 +82,16 @@ package struct AuditStore: Sendable {
         role: String? = nil,
         from source: RequestSource?,
         on connection: PostgresConnection
-    ) async throws {
-        try await connection.execute(
+    ) async throws -> Int {
+        try await connection.query(
             """
             INSERT INTO audit_events (event, user_id, actor_id, role, address, request_id)
             VALUES (
                 \(event.rawValue), \(userID)::bigint, \(actorID)::bigint, \(role), \(source?.address.text), \(source?.requestID)
             )
+            RETURNING id::bigint AS id
             """
-        )
+        )[0].decode("id")
     }
 
     /// Removes addresses and request ids from a user's events, and from what the user did to others, batch by batch.

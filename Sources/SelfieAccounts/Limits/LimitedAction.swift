@@ -50,11 +50,7 @@ package struct LimitedAction: Sendable {
 
     /// A password is tried for an account, or for an e-mail that has none.
     static func password(_ account: AccountName) -> LimitedAction {
-        switch account {
-        case .user(let id): LimitedAction(.signInPerAccount, .signInLimited, by: "user", "\(id)")
-        case .unknown(let email):
-            LimitedAction(.signInPerAccount, .signInLimited, by: "email", normalized(email))
-        }
+        LimitedAction(.signInPerAccount, .signInLimited, by: account.kind, account.name)
     }
 
     /// The same from a network that the account's user has signed in from.
@@ -69,12 +65,42 @@ package struct LimitedAction: Sendable {
 
     /// A password is tried for an account, right or wrong.
     static func passwordTry(_ account: AccountName) -> LimitedAction {
-        let name =
-            switch account {
-            case .user(let id): "user \(id)"
-            case .unknown(let email): "email \(normalized(email))"
-            }
-        return LimitedAction(.passwordTriesPerAccount, .signInLimited, isForgiven: false, by: "tries", name)
+        LimitedAction(.passwordTriesPerAccount, .signInLimited, isForgiven: false, by: "tries", account.text)
+    }
+
+    /// Codes are asked for from an address.
+    static func code(from address: ClientAddress) -> [LimitedAction] {
+        each(of: address, .codesPerAddress, .codesLimited, "code")
+    }
+
+    /// A code is sent to an account, or to an address without one.
+    static func code(to account: AccountName) -> LimitedAction {
+        LimitedAction(.codesPerAccount, .codesLimited, by: "code", account.text)
+    }
+
+    /// The same for a network that the account's user has signed in from.
+    static func codeFromKnownNetwork(userID: Int, network: String) -> LimitedAction {
+        LimitedAction(.codesPerAccount, .codesLimited, by: "code known", "\(userID)", network)
+    }
+
+    /// A user asks for a code to a new address.
+    static func codeToNewAddress(userID: Int) -> LimitedAction {
+        LimitedAction(.codesPerAccount, .codesLimited, by: "code new", "\(userID)")
+    }
+
+    /// A code is tried for an account, or for an address that has none.
+    static func codeTry(_ account: AccountName) -> LimitedAction {
+        LimitedAction(.codeTriesPerAccount, .codesLimited, by: "code try", account.text)
+    }
+
+    /// The same from a network that the account's user has signed in from.
+    static func codeTryFromKnownNetwork(userID: Int, network: String) -> LimitedAction {
+        LimitedAction(.codeTriesPerAccount, .codesLimited, by: "code try known", "\(userID)", network)
+    }
+
+    /// A code is tried with a session's token.
+    static func codeTryOfSession(id: Int) -> LimitedAction {
+        LimitedAction(.codeTriesPerAccount, .codesLimited, by: "code try session", "\(id)")
     }
 
     static func signIn(from address: ClientAddress) -> [LimitedAction] {
@@ -135,4 +161,21 @@ package enum AccountName: Sendable {
     case user(id: Int)
     /// An e-mail without an account.
     case unknown(email: String)
+
+    fileprivate var kind: String {
+        switch self {
+        case .user: "user"
+        case .unknown: "email"
+        }
+    }
+
+    fileprivate var name: String {
+        switch self {
+        case .user(let id): "\(id)"
+        case .unknown(let email): normalized(email)
+        }
+    }
+
+    /// A text that differs for each.
+    var text: String { "\(kind) \(name)" }
 }

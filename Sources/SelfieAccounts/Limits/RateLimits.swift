@@ -12,6 +12,14 @@ package enum RateLimitName: String, Sendable, CaseIterable {
     case passwordTriesPerAccount = "PASSWORD_TRIES_PER_ACCOUNT"
     /// Sign-ups from one address.
     case signUpPerAddress = "SIGNUP_PER_ADDRESS"
+    /// Codes that are sent for one account, or for an e-mail that has none.
+    ///
+    /// Those for a known network of the account's user have another count.
+    case codesPerAccount = "CODES_PER_ACCOUNT"
+    /// Codes that are asked for from one address.
+    case codesPerAddress = "CODES_PER_ADDRESS"
+    /// Wrong codes for one account. Those from a known network of its user, and with a session, have other counts.
+    case codeTriesPerAccount = "CODE_TRIES_PER_ACCOUNT"
     /// Calls of `get_token` from one address.
     case getTokenPerAddress = "GET_TOKEN_PER_ADDRESS"
     /// Unknown tokens from one address.
@@ -31,7 +39,9 @@ package enum RateLimitName: String, Sendable, CaseIterable {
         case .signInPerAccount: RateLimit(20, per: 15 * 60)
         case .signInPerAddress, .getTokenPerAddress, .tokenGuessesPerAddress: RateLimit(100, per: 15 * 60)
         case .passwordTriesPerAccount: RateLimit(240, per: 15 * 60)
-        case .signUpPerAddress: RateLimit(30, per: 3_600)
+        case .signUpPerAddress, .codesPerAddress: RateLimit(30, per: 3_600)
+        case .codesPerAccount: RateLimit(3, per: 3_600)
+        case .codeTriesPerAccount: RateLimit(20, per: 86_400)
         case .uploadsPerUser: RateLimit(500, per: 3_600)
         case .recordWritesPerUser: RateLimit(600, per: 600)
         case .inboxSendsPerUser: RateLimit(300, per: 600)

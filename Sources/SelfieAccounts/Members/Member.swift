@@ -29,6 +29,7 @@ package struct Profile: Sendable, Equatable {
     package let member: Member
     /// Whether others see the e-mail.
     package let showsEmail: Bool
+    package let emailState: EmailState
 }
 
 extension Member {

@@ -87,7 +87,7 @@ package struct MemberStore: Sendable {
 
     private static func profileQuery(ofUser id: Int) -> PostgresQuery {
         """
-        SELECT \(part: Member.columns), email, shows_email FROM users \(part: Member.pictures) WHERE users.id = \(id)
+        SELECT \(part: Member.columns), email, shows_email, \(part: PostgresQuery(stringLiteral: EmailState.column)) FROM users \(part: Member.pictures) WHERE users.id = \(id)
         """
     }
 
@@ -97,6 +97,10 @@ package struct MemberStore: Sendable {
 
 extension Profile {
     fileprivate init(_ row: PostgresRow) throws {
-        self.init(member: try Member(row), showsEmail: try row.decode("shows_email"))
+        self.init(
+            member: try Member(row),
+            showsEmail: try row.decode("shows_email"),
+            emailState: EmailState(rawValue: try row.decode("email_state")) ?? .unverified
+        )
     }
 }

@@ -13,6 +13,8 @@ package final class ChangeNotifier: Sendable {
         case stream(Int)
         /// The photos, sessions or roles of a user.
         case user(Int)
+        /// What is to be sent out.
+        case deliveries
         /// The schema, or roles.
         case everything
 
@@ -21,6 +23,7 @@ package final class ChangeNotifier: Sendable {
             switch self {
             case .stream(let id): "s\(id)"
             case .user(let id): "u\(id)"
+            case .deliveries: "d"
             case .everything: "*"
             }
         }
@@ -29,6 +32,7 @@ package final class ChangeNotifier: Sendable {
             switch (text.first, Int(text.dropFirst())) {
             case ("s", let id?): self = .stream(id)
             case ("u", let id?): self = .user(id)
+            case ("d", nil): self = .deliveries
             case ("*", nil): self = .everything
             default: return nil
             }

@@ -5,6 +5,8 @@ package import Postgres
 package struct SessionStore: Sendable {
     let postgres: PostgresClient
     let notifier: ChangeNotifier?
+    /// Nil where no mail is sent.
+    var notices: Notices?
 
     /// - Parameters:
     ///   - postgres: The database.
@@ -47,23 +49,52 @@ package struct SessionStore: Sendable {
     ///
     /// - Parameters:
     ///   - issued: The token.
-    ///   - userID: The user's id.
-    ///   - passwordHash: The hash that the password was checked against.
+    ///   - user: The user, with the hash that the password was checked against.
+    ///   - passwordHash: The hash that the account must have.
     ///   - device: Its label, for the user.
     ///   - source: Where the request came from.
     /// - Returns: Whether the session began.
     /// - Throws: `PostgresError`.
     func begin(
         _ issued: IssuedToken,
-        userID: Int,
+        of user: User,
         passwordHash: String,
         device: String?,
         from source: RequestSource
     ) async throws -> Bool {
         let owner: PostgresQuery = """
             SELECT id FROM users
-            WHERE id = \(userID) AND password_hash = \(passwordHash) AND disabled_at IS NULL FOR NO KEY UPDATE
+            WHERE id = \(user.id) AND password_hash = \(passwordHash) AND disabled_at IS NULL FOR NO KEY UPDATE
             """
+        let begun = try await postgres.withConnection { connection in
+            try await begin(issued, of: user, owner: owner, device: device, from: source, on: connection)
+        }
+        notify(of: begun, user)
+        return begun.hasBegun
+    }
+
+    /// What has come of the begin of a session.
+    struct Begun: Sendable {
+        let hasBegun: Bool
+        /// Whether another session has ended for it.
+        let hasReplaced: Bool
+    }
+
+    /// Notifies other processes, after the commit.
+    func notify(of begun: Begun, _ user: User) {
+        if begun.hasReplaced { notifier?.notify([.user(user.id)]) }
+        if begun.hasBegun, notices?.includesSignIns == true { notifier?.notify([.deliveries]) }
+    }
+
+    /// Begins a session of a user whom a part of a statement selects.
+    func begin(
+        _ issued: IssuedToken,
+        of user: User,
+        owner: PostgresQuery,
+        device: String?,
+        from source: RequestSource,
+        on connection: PostgresConnection
+    ) async throws -> Begun {
         let statement: PostgresQuery = """
             WITH begun AS (
                 \(part: Self.insertion(of: issued, device: device, forEach: owner)) RETURNING user_id
@@ -79,12 +110,24 @@ package struct SessionStore: Sendable {
                 ) RETURNING id
             ), noted AS (
                 \(part: AuditStore.insertion(of: .signIn, from: source, forEach: "SELECT user_id FROM begun"))
-            )
+                RETURNING id
+            )\(part: try notice(of: user, from: source.address.network))
             SELECT EXISTS (SELECT FROM begun) AS has_begun, EXISTS (SELECT FROM replaced) AS has_replaced
             """
-        let row = try await postgres.withConnection { try await $0.query(statement) }[0]
-        if try row.decode("has_replaced") { notifier?.notify([.user(userID)]) }
-        return try row.decode("has_begun")
+        let row = try await connection.query(statement)[0]
+        return Begun(hasBegun: try row.decode("has_begun"), hasReplaced: try row.decode("has_replaced"))
+    }
+
+    /// The part that tells a user of a sign-in from a place that is new, unless it is the first.
+    ///
+    /// All parts of a statement see the rows from before it.
+    private func notice(of user: User, from network: String) throws -> PostgresQuery {
+        guard let notices, notices.includesSignIns else { return "" }
+        let events: PostgresQuery = """
+            SELECT id FROM noted WHERE EXISTS (SELECT FROM known_addresses WHERE user_id = \(user.id))
+                AND NOT EXISTS (SELECT FROM known_addresses WHERE user_id = \(user.id) AND network = \(network))
+            """
+        return ", told AS (\(part: try notices.insertion(of: .newPlace, to: user.email, forEach: events)))"
     }
 
     /// The most sessions of a user.

@@ -1,4 +1,5 @@
 import CoreMetrics
+import Deliveries
 import Logging
 import ObjectStore
 import Outages
@@ -25,7 +26,7 @@ struct Observability {
 
     /// A sentence for each metric, by its name.
     static let help = [
-        RequestMetrics.help, ChangeMetrics.help, MetricsSampler.help,
+        RequestMetrics.help, ChangeMetrics.help, DeliveryMetrics.help, MetricsSampler.help,
         // Those of modules that know no product.
         [
             "postgres_connections": "Connections to the database that are open or being opened.",

@@ -36,6 +36,12 @@ package struct ServiceConfiguration: Sendable {
     package let getsTokenWithoutPassword: Bool
     /// From `RATE_LIMITS` and the keys that begin with `RATE_LIMIT_`; nil for none.
     package let rateLimits: RateLimits?
+    /// From `SMTP_URL` and the settings of mails; nil when no mail is sent.
+    package let mail: MailSettings?
+    /// From `VERIFIED_EMAIL`: whether a sign-in needs an address that is proven.
+    package let needsVerifiedEmail: Bool
+    /// From `SIGNUP_WITHOUT_PASSWORD`.
+    package let signsUpWithoutPassword: Bool
     /// From `AUDIT_RETENTION_DAYS`.
     package let auditRetentionDays: Int
     /// From `RECORDS_QUOTA_MB`: the bytes of data that a user's records may have.
@@ -89,14 +95,16 @@ package struct ServiceConfiguration: Sendable {
 
     /// Reads all settings of the service.
     ///
-    /// - Parameter source: Environment and `.env` file.
+    /// - Parameters:
+    ///   - source: Environment and `.env` file.
+    ///   - outbox: A folder that gets all mails instead of a server, for development; nil for none.
     /// - Throws: `ConfigurationError` with the name of every setting that is missing or malformed.
-    package init(from source: ConfigurationSource) throws(ConfigurationError) {
+    package init(from source: ConfigurationSource, outbox: String? = nil) throws(ConfigurationError) {
         var settings = SettingsReader(source)
-        try self.init(from: &settings)
+        try self.init(from: &settings, outbox: outbox)
     }
 
-    init(from settings: inout SettingsReader) throws(ConfigurationError) {
+    init(from settings: inout SettingsReader, outbox: String? = nil) throws(ConfigurationError) {
         let postgres = settings.postgres()
         let apiCredential = settings.apiCredential()
         let secretKeyBase = settings.required("SECRET_KEY_BASE", "at least 32 characters", isSecret: true) {
@@ -115,6 +123,9 @@ package struct ServiceConfiguration: Sendable {
         passwordHashCost = settings.passwordHashCost()
         getsTokenWithoutPassword = settings.boolean("GET_TOKEN_WITHOUT_PASSWORD", default: false)
         rateLimits = settings.rateLimits()
+        mail = settings.mail(outbox: outbox)
+        needsVerifiedEmail = settings.needsVerifiedEmail(hasMail: mail != nil)
+        signsUpWithoutPassword = settings.signsUpWithoutPassword(hasMail: mail != nil)
         auditRetentionDays = settings.integer("AUDIT_RETENTION_DAYS", in: 30...3650, default: 365)
         photoQuota = settings.photoQuota()
         recordsQuotaBytes = settings.recordsQuotaBytes()

@@ -34,7 +34,7 @@ extension Installation {
             let users = UserStore(postgres: postgres)
             let file = try await ExportFile(at: path)
             do {
-                try await postgres.withTransaction { connection in
+                _ = try await postgres.withTransaction { connection in
                     try await AuditStore.add(.export, userID: userID, from: nil, on: connection)
                 }
                 var pieces = export(

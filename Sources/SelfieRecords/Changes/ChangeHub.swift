@@ -20,6 +20,8 @@ package final class ChangeHub: Sendable {
 
     private let store: ChangeStore
     private let now: @Sendable () -> Date
+    /// Called when there may be something to send out.
+    private let onDeliveries: @Sendable () -> Void
     private let state = Mutex(State())
     /// Has an element when there may be something to compare.
     private let signals = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -37,9 +39,15 @@ package final class ChangeHub: Sendable {
     /// The pause before a retry when the database can't be reached.
     private static let retryTime: Duration = .seconds(1)
 
-    init(store: ChangeStore, now: @escaping @Sendable () -> Date, comparedGroups: Int = 1) {
+    init(
+        store: ChangeStore,
+        now: @escaping @Sendable () -> Date,
+        comparedGroups: Int = 1,
+        onDeliveries: @escaping @Sendable () -> Void = {}
+    ) {
         self.store = store
         self.now = now
+        self.onDeliveries = onDeliveries
         self.comparedGroups = comparedGroups
     }
 
@@ -107,8 +115,10 @@ package final class ChangeHub: Sendable {
                     state.isListening = true
                     state.streams.compareAllSoon()
                 }
+                onDeliveries()
             case .notification(let notification):
                 let parts = notification.payload.split(separator: ",").compactMap(ChangeNotifier.Notification.init)
+                if parts.contains(where: { $0 == .deliveries || $0 == .everything }) { onDeliveries() }
                 for reader in state.withLock({ state in parts.flatMap { state.streams.note($0) } }) {
                     reader.wake { $0.needsRead = true }
                 }

@@ -89,6 +89,7 @@ struct FollowedStreams {
         case .stream(let stream):
             if streams[stream] != nil { noteChange(of: stream) }
         case .user(let user): return byUser[user] ?? []
+        case .deliveries: break
         case .everything: compareAllSoon()
         }
         return []

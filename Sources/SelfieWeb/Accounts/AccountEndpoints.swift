@@ -18,8 +18,11 @@ struct AccountEndpoints: EndpointGroup {
             "/api/signup",
             .basic(handleSignUp),
             "Create an account",
-            details: "It does not sign the user in: call `signIn` next.",
-            limitedBy: [.signUpPerAddress, .signInPerAccount],
+            details: """
+                It does not sign the user in: call `signIn` next. Without a password, which only some services allow, it sends a \
+                code for that. The account then goes after a day, unless its user has signed in.
+                """,
+            limitedBy: [.signUpPerAddress, .signInPerAccount, .codesPerAccount],
             takes: [
                 .fullNameOrNames, .firstName, .lastName, .email, .chosenPassword, .memberTitle, .memberFields,
             ],
@@ -33,11 +36,18 @@ struct AccountEndpoints: EndpointGroup {
             "/api/signin",
             .basic(handleSignIn),
             "Sign in",
-            details: "Starts a new session. The user's other sessions stay valid.",
-            limitedBy: [.signInPerAccount, .signInPerAddress, .passwordTriesPerAccount],
-            takes: [.accountEmail, .password, .device, .remember],
+            details: """
+                Starts a new session. The user's other sessions stay valid. Takes the password, or a code from `requestCode`, \
+                or both.
+
+                A code verifies the e-mail address. The first one ends password and sessions of an account whose address was \
+                never verified: somebody else may have created it. They stay if the password is sent, too, or if the account \
+                was used from this network before.
+                """,
+            limitedBy: [.signInPerAccount, .signInPerAddress, .passwordTriesPerAccount, .codeTriesPerAccount],
+            takes: [.accountEmail, .passwordOrCode, .codeOrPassword, .device, .remember],
             answers: [.ok("The account, with a token.", .object(Member.user + Member.token + [Member.id]))],
-            refuses: [AccountRequests.wrongCredentials, .accountDisabled, .tooManyRequests]
+            refuses: AccountRequests.signInRefusals
         ),
         HandledEndpoint(
             "getToken",
@@ -51,11 +61,11 @@ struct AccountEndpoints: EndpointGroup {
                 """,
             changesState: true,
             limitedBy: [
-                .getTokenPerAddress, .signInPerAccount, .signInPerAddress, .passwordTriesPerAccount,
+                .getTokenPerAddress, .signInPerAccount, .signInPerAddress, .passwordTriesPerAccount, .codeTriesPerAccount,
             ],
-            takes: [.accountEmail, .password, .device, .remember],
+            takes: [.accountEmail, .passwordOrCode, .codeOrPassword, .device, .remember],
             answers: [.ok("The token.", .object(Member.token))],
-            refuses: [AccountRequests.wrongCredentials, .accountDisabled, .tooManyRequests]
+            refuses: AccountRequests.signInRefusals
         ),
         HandledEndpoint(
             "resetPassword",
@@ -81,10 +91,10 @@ struct AccountEndpoints: EndpointGroup {
             .tokenAfterParameters(handleDeleteAccount),
             "Delete the account",
             details: "Deletes the account with all its photos and records. This can't be undone.",
-            limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
-            takes: [.password],
+            limitedBy: [.signInPerAccount, .passwordTriesPerAccount, .codeTriesPerAccount],
+            takes: [.passwordOrCode, .codeOrPassword],
             answers: [.message(accountDeleted)],
-            refuses: [.tokenExpired, AccountRequests.wrongPassword]
+            refuses: [.tokenExpired, .parametersMissing, AccountRequests.wrongPassword, .codeInvalid]
         ),
     ]
 
@@ -123,21 +133,13 @@ struct AccountEndpoints: EndpointGroup {
 
     @Sendable
     private func handleSignUp(request: Request, context: ServiceRequestContext) async throws -> Response {
-        let user = try await requests.signUp(request, context)
-        return .json { json in
-            json.member("first_name", user.firstName)
-            json.member("last_name", user.railsLastName)
-            json.member("email", user.email)
-            json.member("api_authtoken", nil)
-            json.member("authtoken_expiry", nil)
-            json.member("id", user.memberID)
-        }
+        .json(of: try await requests.signUp(request, context), token: nil)
     }
 
     @Sendable
     private func handleSignIn(request: Request, context: ServiceRequestContext) async throws -> Response {
         let (user, issued) = try await requests.signIn(request, context)
-        return Self.response(user: user, issued: issued)
+        return .json(of: user, token: issued)
     }
 
     @Sendable
@@ -157,7 +159,7 @@ struct AccountEndpoints: EndpointGroup {
     ) async throws -> Response {
         let expired = Self.tokenExpiredForReset
         let (user, issued) = try await requests.resetPassword(request, context, token, expired: expired)
-        return Self.response(user: user, issued: issued)
+        return .json(of: user, token: issued)
     }
 
     @Sendable
@@ -179,15 +181,19 @@ struct AccountEndpoints: EndpointGroup {
         try await requests.deleteAccount(request, context, token)
         return .message(Self.accountDeleted)
     }
+}
 
-    private static func response(user: User, issued: IssuedToken) -> Response {
-        Response.json { json in
+extension Response {
+    /// An account as railsauth's calls answer it, perhaps with a new token.
+    static func json(of user: User, token issued: IssuedToken?) -> Response {
+        let response = Response.json { json in
             json.member("first_name", user.firstName)
             json.member("last_name", user.railsLastName)
             json.member("email", user.email)
-            json.member("api_authtoken", issued.token)
-            json.member("authtoken_expiry", issued.expiry.contractText)
+            json.member("api_authtoken", issued?.token)
+            json.member("authtoken_expiry", issued?.expiry.contractText)
             json.member("id", user.memberID)
-        }.notStored()
+        }
+        return issued == nil ? response : response.notStored()
     }
 }

@@ -3,6 +3,7 @@ import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 import SelfieAccounts
+import SelfieConfiguration
 import SelfieCore
 
 /// Reads the requests of calls about accounts, and does what they ask for.
@@ -26,6 +27,9 @@ struct AccountRequests: Sendable {
         code: "email_or_password_wrong",
         message: "Wrong email or password"
     )
+    static let signInRefusals = [
+        wrongCredentials, .parametersMissing, .codeInvalid, .accountDisabled, .emailUnverified, .tooManyRequests,
+    ]
     static let wrongPassword = ServiceError(
         status: .unauthorized,
         code: "password_wrong",
@@ -44,11 +48,14 @@ struct AccountRequests: Sendable {
 
     /// Makes an account.
     func signUp(_ request: Request, _ context: ServiceRequestContext) async throws -> User {
-        let parameters = try await RequestParameters.read(from: request, context: context)
+        var parameters = try await RequestParameters.read(from: request, context: context)
+        let hasPassword = try !takesMore || !parts.settings.signsUpWithoutPassword
+            || parameters.optional(.chosenPassword) != nil
+        if hasPassword { parameters = parameters.requiring([.chosenPassword]) }
         return try await parts.useCases.accounts.signUp(
             name: try name(parameters),
             email: try parameters.require(.email),
-            password: try password(.chosenPassword, parameters, context.notes),
+            password: hasPassword ? .password(try password(.chosenPassword, parameters, context.notes)) : .none,
             profile: takesMore
                 ? NewProfile(title: try parameters.optional(.memberTitle), fields: parameters.json(.memberFields))
                 : NewProfile(),
@@ -71,7 +78,7 @@ struct AccountRequests: Sendable {
         }
     }
 
-    /// Begins a session for a user who gives the password.
+    /// Begins a session for a user who gives the password or a code.
     func signIn(
         _ request: Request,
         _ context: ServiceRequestContext
@@ -140,13 +147,107 @@ struct AccountRequests: Sendable {
 
     /// Deletes the account with all its photos.
     func deleteAccount(_ request: Request, _ context: ServiceRequestContext, _ token: TokenSession) async throws {
-        let parameters = try await RequestParameters.read(from: request, context: context)
-        let password = try password(.password, parameters, context.notes)
+        let parameters = try requiringProof(try await RequestParameters.read(from: request, context: context))
+        let proof = try proof(parameters, context.notes)
         let session = try token.alive(otherwise: .tokenExpired)
         let source = parts.sources.source(of: request, context: context)
-        guard try await parts.useCases.deleteAccount(session, password: password, from: source) else {
+        guard try await parts.useCases.deleteAccount(session, by: proof, from: source) else {
             throw Self.wrongPassword
         }
+    }
+
+    // MARK: - Codes
+
+    /// Sends a code, if there is such an account.
+    func requestCode(_ request: Request, _ context: ServiceRequestContext) async throws {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        let email = try parameters.require(.accountEmail)
+        guard let purpose = CodePurpose(rawValue: try parameters.require(.purpose)),
+            [.signIn, .reset].contains(purpose)
+        else { throw Endpoint.Parameter.purpose.invalid }
+        let source = parts.sources.source(of: request, context: context)
+        try await parts.useCases.accounts.requestCode(purpose, email: email, from: source)
+    }
+
+    /// Gives an account a new password with a code, and begins a session.
+    func recoverPassword(
+        _ request: Request,
+        _ context: ServiceRequestContext
+    ) async throws -> (user: User, issued: IssuedToken) {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        let recovered = try await parts.useCases.accounts.recoverPassword(
+            email: try parameters.require(.accountEmail),
+            code: try parameters.require(.code),
+            new: try password(.newPassword, parameters, context.notes),
+            device: try Self.device(parameters, request),
+            from: parts.sources.source(of: request, context: context)
+        )
+        context.notes.note(userID: recovered.user.id)
+        return recovered
+    }
+
+    /// Sends a code to a new address.
+    func changeEmail(_ request: Request, _ context: ServiceRequestContext, _ token: TokenSession) async throws {
+        let parameters = try requiringProof(try await RequestParameters.read(from: request, context: context))
+        let email = try parameters.require(.newEmail)
+        let proof = try proof(parameters, context.notes)
+        let isRight = try await parts.useCases.accounts.requestEmailChange(
+            try token.alive(otherwise: .tokenExpired),
+            to: email,
+            by: proof,
+            from: parts.sources.source(of: request, context: context)
+        )
+        guard isRight else { throw Self.wrongPassword }
+    }
+
+    /// Gives the account the address that a code proves.
+    func confirmEmail(
+        _ request: Request,
+        _ context: ServiceRequestContext,
+        _ token: TokenSession
+    ) async throws -> User {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        let code = try parameters.require(.code)
+        return try await parts.useCases.accounts.confirmEmail(
+            try token.alive(otherwise: .tokenExpired),
+            code: code,
+            from: parts.sources.source(of: request, context: context)
+        )
+    }
+
+    /// Gives an account without a password its first one.
+    func setPassword(
+        _ request: Request,
+        _ context: ServiceRequestContext,
+        _ token: TokenSession
+    ) async throws -> User {
+        let parameters = try await RequestParameters.read(from: request, context: context)
+        let code = try parameters.require(.code)
+        let new = try password(.newPassword, parameters, context.notes)
+        return try await parts.useCases.accounts.setFirstPassword(
+            try token.alive(otherwise: .tokenExpired),
+            code: code,
+            new: new,
+            from: parts.sources.source(of: request, context: context)
+        )
+    }
+
+    // MARK: - Parameters
+
+    /// The same parameters, of which the password is needed unless there is a code.
+    func requiringProof(_ parameters: RequestParameters) throws(ServiceError) -> RequestParameters {
+        parameters.requiring(try code(parameters) == nil ? [.passwordOrCode] : [])
+    }
+
+    /// A password, or a code.
+    func proof(_ parameters: RequestParameters, _ notes: RequestNotes) throws(ServiceError) -> AccountProof {
+        if let code = try code(parameters) { return .code(code) }
+        return .password(try password(.passwordOrCode, parameters, notes))
+    }
+
+    /// The code that stands for a password; nil where there is none, or no mail is sent.
+    private func code(_ parameters: RequestParameters) throws(ServiceError) -> String? {
+        parts.settings.mail == nil ? nil : try parameters.optional(.codeOrPassword)
     }
 
     private func attempt(
@@ -155,10 +256,10 @@ struct AccountRequests: Sendable {
         needsPassword: Bool
     ) async throws -> SignInAttempt {
         var parameters = try await RequestParameters.read(from: request, context: context)
-        if !needsPassword { parameters = parameters.without(.password) }
+        if needsPassword { parameters = try requiringProof(parameters) }
         return SignInAttempt(
             email: try parameters.require(.accountEmail),
-            password: needsPassword ? try password(.password, parameters, context.notes) : nil,
+            proof: try signInProof(parameters, context.notes, needsPassword: needsPassword),
             device: try Self.device(parameters, request),
             source: parts.sources.source(of: request, context: context),
             isRemembered: takesMore ? try parameters.flag(.remember) : false,
@@ -166,10 +267,22 @@ struct AccountRequests: Sendable {
         )
     }
 
+    private func signInProof(
+        _ parameters: RequestParameters,
+        _ notes: RequestNotes,
+        needsPassword: Bool
+    ) throws(ServiceError) -> SignInAttempt.Proof {
+        let code = try code(parameters)
+        guard needsPassword else { return code.map { .code($0) } ?? .none }
+        guard let code else { return .password(try password(.passwordOrCode, parameters, notes)) }
+        guard try parameters.optional(.passwordOrCode) != nil else { return .code(code) }
+        return .passwordAndCode(try password(.passwordOrCode, parameters, notes), code)
+    }
+
     /// The password of a parameter; nil for one that can't be decrypted.
     ///
     /// Only the log and a count have the reason.
-    private func password(
+    func password(
         _ parameter: Endpoint.Parameter,
         _ parameters: RequestParameters,
         _ notes: RequestNotes
@@ -187,7 +300,7 @@ struct AccountRequests: Sendable {
     }
 
     /// The label of a new session: the client's own, or its `User-Agent`.
-    private static func device(_ parameters: RequestParameters, _ request: Request) throws(ServiceError) -> String? {
+    static func device(_ parameters: RequestParameters, _ request: Request) throws(ServiceError) -> String? {
         if let label = try parameters.text(.device), !label.isEmpty { return label }
         return DeviceLabel.of(userAgent: request.headers[.userAgent])
     }

@@ -60,7 +60,7 @@ struct RequestParameters {
 
     /// The value of a required parameter, which may be empty.
     func require(_ parameter: Endpoint.Parameter) throws(ServiceError) -> String {
-        assert(parameter.isRequired, "the description of \(parameter.name) says that it need not be there")
+        assert(names.required.contains(parameter.name), "nothing says that \(parameter.name) must be there")
         guard let value = try value(parameter) else { throw missing() }
         return value
     }
@@ -70,11 +70,11 @@ struct RequestParameters {
         .parametersMissing(names.required.filter { query[$0] == nil && body[$0] == nil } + more, hint: hint)
     }
 
-    /// The same parameters, of which this one is not needed.
-    func without(_ parameter: Endpoint.Parameter) -> RequestParameters {
-        var parameters = self
-        parameters.names.required.removeAll { $0 == parameter.name }
-        return parameters
+    /// The same parameters, of which these are needed, too.
+    func requiring(_ parameters: [Endpoint.Parameter]) -> RequestParameters {
+        var required = self
+        required.names.required += parameters.map(\.name)
+        return required
     }
 
     /// The value of a parameter that need not be there, and has rules in the domain.

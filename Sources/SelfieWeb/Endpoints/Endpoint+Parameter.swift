@@ -55,6 +55,8 @@ extension Endpoint {
             case encryptedPassword
             /// The same for a new password, within these limits.
             case encryptedNewPassword(minCharacters: Int, maxBytes: Int)
+            /// A code of so many digits.
+            case code(digits: Int)
             /// A password as it was typed.
             case typedPassword
             /// The same for a new password, within these limits.
@@ -99,14 +101,14 @@ extension Endpoint {
                     ]
                 case .flag, .integer, .word, .id: [.invalid]
                 case .photo: [.blank]
-                case .encryptedPassword, .typedPassword, .signature: []
+                case .encryptedPassword, .typedPassword, .code, .signature: []
                 }
             }
 
-            /// Whether its value is a password, encrypted or not.
+            /// Whether its value is a password, encrypted or not, or a code.
             var isPassword: Bool {
                 switch self {
-                case .encryptedPassword, .encryptedNewPassword, .typedPassword, .typedNewPassword: true
+                case .encryptedPassword, .encryptedNewPassword, .typedPassword, .typedNewPassword, .code: true
                 default: false
                 }
             }

@@ -1,5 +1,6 @@
 import Encodings
 import JSON
+import SelfieAccounts
 
 /// The members of answers, each once.
 extension Endpoint.Answer.Member {
@@ -71,8 +72,18 @@ extension Endpoint.Answer.Member {
     static let profile =
         seen + [
             Self("email", .text, "The e-mail address.", example: "ada@example.com"),
+            emailState,
             Self("shows_email", .flag, "Whether other members see the e-mail address.", example: false),
         ]
+    static let emailState = Self(
+        "email_state",
+        .text,
+        """
+        `verified` if you have proven that you get mail at the address, `refuses` if its server has refused a mail for good, and \
+        `unverified` otherwise.
+        """,
+        example: .string(EmailState.verified.rawValue)
+    )
     private static let seen = [
         Self("id", .text, "The member's id, which never changes.", example: .string(memberID)),
         Self("first_name", .text, "The first name.", example: "Ada"),

@@ -66,6 +66,49 @@ extension Endpoint.Parameter {
         example: "ada@example.com"
     )
     static let password = Self("password", .encryptedPassword, "The password, encrypted.", example: ciphertext)
+    /// The password where a code may stand for it.
+    static let passwordOrCode = Self(
+        "password",
+        .encryptedPassword,
+        "The password, encrypted. Required without `code`.",
+        example: ciphertext,
+        isRequired: false
+    )
+    static let typedPasswordOrCode = Self(
+        "password",
+        .typedPassword,
+        "The password. Required without `code`.",
+        example: typed,
+        isRequired: false
+    )
+    /// A code where a password may stand for it.
+    static let codeOrPassword = Self(
+        "code",
+        .code(digits: CodeKeys.digitCount),
+        "A code that was sent for `signin`, instead of the password. Only where the service sends mails.",
+        example: codeExample,
+        isRequired: false
+    )
+    static let code = Self(
+        "code",
+        .code(digits: CodeKeys.digitCount),
+        "The code from the mail. Spaces between its digits do not count.",
+        example: codeExample
+    )
+    static let purpose = Self(
+        "purpose",
+        .word([CodePurpose.signIn, .reset].map(\.rawValue)),
+        "What the code is for: signing in, or a new password. A code for one is none for the other.",
+        example: CodePurpose.reset.rawValue
+    )
+    /// The address of an account, as it is to be.
+    static let newEmail = Self(
+        "email",
+        .email(maxCharacters: ValidationError.maxCharacters),
+        "The new address, or the present one to verify it.",
+        example: "ada@example.org",
+        mayBeBlank: false
+    )
     static let oldPassword = Self(
         "old_password",
         .encryptedPassword,
@@ -76,8 +119,9 @@ extension Endpoint.Parameter {
     static let chosenPassword = Self(
         "password",
         newPasswordKind,
-        "The new account's password, encrypted.",
-        example: ciphertext
+        "The new account's password, encrypted. Required, unless `SIGNUP_WITHOUT_PASSWORD` is `true`.",
+        example: ciphertext,
+        isRequired: false
     )
     static let newPassword = Self(
         "new_password",
@@ -246,6 +290,7 @@ extension Endpoint.Parameter {
         maxBytes: Password.maxBytes
     )
     private static let typed = "a good password"
+    private static let codeExample = "123456"
     /// The contract's vector: `top secret message` with the passphrase `p4ssw0rd`.
     private static let ciphertext = "EQyz+ukU+ss+Sinf15bApdYj5ANrRwY632v8EhrzLPk="
     private static let randomIDExample = "Xk3vQ8EJt5nWm2Yb7LhRs9DkPz4GfUu6BoTiNaQw1cd"

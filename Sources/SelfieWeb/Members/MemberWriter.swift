@@ -34,6 +34,7 @@ struct MemberWriter {
         json.object { json in
             addSeen(profile.member, to: &json)
             json.member("email", profile.member.email)
+            json.member("email_state", profile.emailState.rawValue)
             json.member("shows_email", profile.showsEmail)
         }
     }

@@ -31,6 +31,7 @@ extension Endpoint.Parameter {
                 \(maxBytes) bytes, without NUL.
                 """,
             ]
+        case .code: ["type": "string", "format": "password"]
         case .typedPassword: ["type": "string", "format": "password"]
         case .typedNewPassword(let minCharacters, let maxBytes):
             [
@@ -67,7 +68,7 @@ extension Endpoint.Parameter {
         case .flag:
             return ["enum": ["true", "false", "yes", "no", "on", "off", "1", "0", "", true, false, 1, 0, .null]]
         case .json(let max): return ["type": ["object", "null"], "$comment": .string(Self.jsonComment(max))]
-        case .encryptedPassword, .encryptedNewPassword, .typedPassword, .typedNewPassword, .integer, .word, .id,
+        case .encryptedPassword, .encryptedNewPassword, .typedPassword, .typedNewPassword, .code, .integer, .word, .id,
             .signature, .photo:
             return schema(settings)
         }

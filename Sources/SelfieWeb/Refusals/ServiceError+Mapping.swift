@@ -23,6 +23,9 @@ extension ServiceError {
             case let error as ServiceError: error
             case let error as InvalidInput: ServiceError(error)
             case AccountError.disabled: .accountDisabled
+            case AccountError.emailUnverified: .emailUnverified
+            case AccountError.hasPassword: .passwordExists
+            case CodeError.invalid: .codeInvalid
             case SessionError.ended: .tokenAccessDenied
             case SessionError.expired: .tokenExpired
             case PhotoError.unknownFormat: .unknownPhotoFormat

@@ -161,6 +161,23 @@ package struct ServiceError: Error, Equatable {
         message: "This account is disabled"
     )
 
+    /// Only for a client that sent the right password.
+    static let emailUnverified = ServiceError(
+        status: .forbidden,
+        code: "email_unverified",
+        message: "This e-mail address is not verified. Please sign in with a code!"
+    )
+    static let codeInvalid = ServiceError(
+        status: .unauthorized,
+        code: "code_invalid",
+        message: "Wrong or expired code"
+    )
+    static let passwordExists = ServiceError(
+        status: .conflict,
+        code: "password_exists",
+        message: "This account has a password already"
+    )
+
     static let noRoomForPhotos = ServiceError(
         status: .forbidden,
         code: "photo_quota_reached",

@@ -1,0 +1,86 @@
+import Encodings
+
+/// Sends a code to the address of an account, for a client that has no token.
+package struct RequestCode: Sendable {
+    let find: FindAccount
+    let codes: CodeStore
+    let limiter: RateLimiter
+    /// Counts codes by account: also where there are no other limits, since somebody gets them.
+    let accountLimiter: RateLimiter
+    let notifier: ChangeNotifier
+
+    /// Sends a code, if there is such an account.
+    ///
+    /// An address without an account costs the same statements and limits, and nothing is sent.
+    ///
+    /// - Parameters:
+    ///   - purpose: What the code is for: signing in, or a new password.
+    ///   - email: The address, as the client sent it.
+    ///   - source: Where the request came from.
+    /// - Throws: `RateLimitExceeded`, `PostgresError`.
+    package func callAsFunction(_ purpose: CodePurpose, email: String, from source: RequestSource) async throws {
+        let ofAddress = try await limiter.count(LimitedAction.code(from: source.address), ofUser: nil, from: source)
+        try await limiter.givingBack(
+            ofAddress,
+            onFailureOf: {
+                let account = try await find(email: email, for: purpose, from: source)
+                let counted = try await accountLimiter.count(
+                    [Self.action(to: account, from: source)],
+                    ofUser: account.user?.id,
+                    from: source
+                )
+                try await accountLimiter.givingBack(
+                    counted,
+                    onFailureOf: {
+                        try await codes.send(purpose, to: account.receiver, from: source)
+                    }
+                )
+            }
+        )
+        notifier.notify([.deliveries])
+    }
+
+    /// Codes for a network that the account knows are counted apart, so that strangers can't keep its user from one.
+    private static func action(to account: FoundAccount, from source: RequestSource) -> LimitedAction {
+        guard let user = account.user, account.isKnownNetwork else { return .code(to: account.name) }
+        return .codeFromKnownNetwork(userID: user.id, network: source.address.network)
+    }
+}
+
+/// Finds the account that a client means by an address.
+struct FindAccount: Sendable {
+    let users: UserStore
+    let emails: EmailStore
+
+    /// - Parameters:
+    ///   - email: The address, as the client sent it.
+    ///   - purpose: What a code is for. Only for a new password, an address means the account that had it a short time ago.
+    ///   - source: Where the request came from.
+    /// - Returns: The account, or the address alone.
+    /// - Throws: `PostgresError`.
+    func callAsFunction(
+        email: String,
+        for purpose: CodePurpose,
+        from source: RequestSource
+    ) async throws -> FoundAccount {
+        let network = source.address.network
+        let found = try await users.find(email: email, from: network)
+        let present = FoundAccount(
+            user: found?.user,
+            email: email,
+            isKnownNetwork: found?.isKnownNetwork ?? false
+        )
+        // Looked up for each address, so that the time tells nothing.
+        guard purpose == .reset, !email.utf8.contains(0), let id = try await emails.formerOwner(of: email),
+            present.user?.isEmailProven != true, let user = try await users.find(id: id)
+        else { return present }
+        // A thief who has changed the address knows its networks. So the former one is a stranger everywhere.
+        return FoundAccount(user: user, email: email, isKnownNetwork: false, formerEmail: email)
+    }
+}
+
+extension FoundAccount {
+    fileprivate var receiver: CodeReceiver {
+        CodeReceiver(account: name, userID: user?.id, email: formerEmail?.trimmingWhitespace())
+    }
+}

@@ -1,0 +1,15 @@
+import Deliveries
+import ServiceLifecycle
+
+/// Sends what goes out.
+struct DeliveryService: Service {
+    let worker: DeliveryWorker
+
+    func run() async {
+        await withGracefulShutdownHandler {
+            await worker.run()
+        } onGracefulShutdown: {
+            worker.stop()
+        }
+    }
+}
