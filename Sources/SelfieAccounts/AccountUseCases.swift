@@ -44,6 +44,7 @@ package struct AccountUseCases: Sendable {
     ///   - rememberedLifetimeDays: After how many days without use a remembered session ends.
     ///   - needsPasswordForToken: Whether `get_token` requires the password.
     ///   - rateLimits: The rate limits; nil for none.
+    ///   - codeLimits: Those of an account's codes.
     ///   - mail: How mails are sent; nil for none.
     ///   - needsProvenEmail: Whether a sign-in needs an address that is proven.
     ///   - notifier: Notifies readers of changes.
@@ -58,6 +59,7 @@ package struct AccountUseCases: Sendable {
         rememberedLifetimeDays: Int,
         needsPasswordForToken: Bool,
         rateLimits: RateLimits?,
+        codeLimits: RateLimits,
         mail: AccountMail?,
         needsProvenEmail: Bool,
         notifier: ChangeNotifier,
@@ -84,11 +86,10 @@ package struct AccountUseCases: Sendable {
             secret: secret,
             clock: clock
         )
-        // Six digits need limits where there are no others.
         let accountLimiter = RateLimiter(
             store: RateLimitStore(postgres: postgres),
             audit: audit,
-            limits: rateLimits ?? RateLimits(),
+            limits: codeLimits,
             secret: secret,
             clock: clock
         )

@@ -62,6 +62,7 @@ package struct UseCases: Sendable {
             rememberedLifetimeDays: settings.rememberedLifetimeDays,
             needsPasswordForToken: !settings.getsTokenWithoutPassword,
             rateLimits: settings.rateLimits,
+            codeLimits: settings.codeLimits,
             mail: mail,
             needsProvenEmail: settings.needsVerifiedEmail,
             notifier: notifier,

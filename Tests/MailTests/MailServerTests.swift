@@ -4,6 +4,7 @@ import NIOCore
 import Testing
 
 @testable import Mail
+import ProcessTestSupport
 
 @Suite("Mails to a server", .timeLimit(.minutes(2)))
 struct MailServerTests {

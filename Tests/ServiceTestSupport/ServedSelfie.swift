@@ -51,6 +51,7 @@ package struct ServedSelfie: Sendable {
             objects: objects,
             clock: TestClock(),
             log: TestLog(),
+            mails: TestMails(),
             secrets: UsedSecrets(
                 TestService.secrets(of: TestService.settings(databaseURL: databaseURL, objects: objects))
             ),

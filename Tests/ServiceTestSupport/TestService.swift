@@ -30,6 +30,8 @@ package struct TestService: Sendable {
     package let clock: TestClock
     /// All that the service logged.
     package let log: TestLog
+    /// The mails that went out.
+    package let mails: TestMails
     /// What the log must not hold.
     package let secrets: UsedSecrets
     /// Triggers the service's graceful shutdown, without waiting for it.
@@ -47,6 +49,7 @@ package struct TestService: Sendable {
     /// - Parameters:
     ///   - store: Where photos are kept.
     ///   - settings: Configuration keys beside those that are needed.
+    ///   - sendsMails: Whether mails go out: to `SMTP_URL`, or into a folder.
     ///   - adjust: Changes the service before it starts.
     ///   - body: Uses the service.
     /// - Returns: What the body returns.
@@ -54,11 +57,19 @@ package struct TestService: Sendable {
     package static func run<Result: Sendable>(
         store: TestStore = .disk,
         settings: [String: String] = [:],
+        sendsMails: Bool = true,
         adjust: @Sendable (inout SelfieService) -> Void = { _ in },
         _ body: @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
         try await TestCluster.withDatabase { databaseURL in
-            try await run(databaseURL: databaseURL, store: store, settings: settings, adjust: adjust, body)
+            try await run(
+                databaseURL: databaseURL,
+                store: store,
+                settings: settings,
+                sendsMails: sendsMails,
+                adjust: adjust,
+                body
+            )
         }
     }
 
@@ -68,6 +79,7 @@ package struct TestService: Sendable {
     ///   - databaseURL: The database, migrated.
     ///   - store: Where photos are kept.
     ///   - settings: Configuration keys beside those that are needed.
+    ///   - sendsMails: Whether mails go out: to `SMTP_URL`, or into a folder.
     ///   - adjust: Changes the service before it starts.
     ///   - body: Uses the service.
     /// - Returns: What the body returns.
@@ -76,12 +88,18 @@ package struct TestService: Sendable {
         databaseURL: String,
         store: TestStore = .disk,
         settings: [String: String] = [:],
+        sendsMails: Bool = true,
         adjust: @Sendable (inout SelfieService) -> Void = { _ in },
         _ body: @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
         try await TestObjects.with(store) { objects in
             let values = self.settings(databaseURL: databaseURL, objects: objects).merging(settings) { $1 }
-            let configuration = try ServiceConfiguration(from: ConfigurationSource(values: values))
+            let mails = TestMails()
+            defer { mails.remove() }
+            let configuration = try ServiceConfiguration(
+                from: ConfigurationSource(values: values),
+                outbox: sendsMails && values["SMTP_URL"] == nil ? mails.folder.path : nil
+            )
             let clock = values["S3_BUCKET_NAME"] == nil ? TestClock.atNoon() : TestClock()
             let log = TestLog()
             let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)
@@ -93,6 +111,7 @@ package struct TestService: Sendable {
                 onRunning: { portContinuation.yield($0) }
             )
             service.now = { clock.now }
+            service.announceMail = { mails.announce($0) }
             // Nothing that a busy machine takes long for is to be timed out.
             service.limits.answerTimeout = .hours(1)
             if settings["PASSWORD_HASH_COST"] == nil { service.passwordHashCost = passwordHashCost }
@@ -117,6 +136,7 @@ package struct TestService: Sendable {
                     objects: objects,
                     clock: clock,
                     log: log,
+                    mails: mails,
                     secrets: UsedSecrets(Self.secrets(of: values)),
                     beginShutdown: { await group.triggerGracefulShutdown() }
                 )
@@ -138,7 +158,7 @@ package struct TestService: Sendable {
     /// The values of settings that must be seen nowhere.
     static func secrets(of settings: [String: String]) -> [String] {
         let password = settings["DATABASE_URL"].flatMap { URL(string: $0)?.password }
-        return ["API_AUTH_PASSWORD", "SECRET_KEY_BASE", "AWS_SECRET_ACCESS_KEY"].compactMap { settings[$0] }
+        return ["API_AUTH_PASSWORD", "SECRET_KEY_BASE", "AWS_SECRET_ACCESS_KEY", "SMTP_URL"].compactMap { settings[$0] }
             + [password].compactMap(\.self)
     }
 

@@ -33,6 +33,9 @@ package enum RateLimitName: String, Sendable, CaseIterable {
     /// Exports of one user's data.
     case exportsPerUser = "EXPORTS_PER_USER"
 
+    /// Whether it holds with `RATE_LIMITS=off`, too.
+    package var isOfCodes: Bool { [.codesPerAccount, .codeTriesPerAccount].contains(self) }
+
     /// The default limit.
     var standard: RateLimit {
         switch self {

@@ -11,5 +11,7 @@ struct DeliveryService: Service {
         } onGracefulShutdown: {
             worker.stop()
         }
+        // The worker stops at once. The group wants its services to end in their order.
+        try? await gracefulShutdown()
     }
 }

@@ -36,6 +36,8 @@ package struct ServiceConfiguration: Sendable {
     package let getsTokenWithoutPassword: Bool
     /// From `RATE_LIMITS` and the keys that begin with `RATE_LIMIT_`; nil for none.
     package let rateLimits: RateLimits?
+    /// The same for an account's codes, which have six digits only: `RATE_LIMITS` does not turn them off.
+    package let codeLimits: RateLimits
     /// From `SMTP_URL` and the settings of mails; nil when no mail is sent.
     package let mail: MailSettings?
     /// From `VERIFIED_EMAIL`: whether a sign-in needs an address that is proven.
@@ -122,7 +124,9 @@ package struct ServiceConfiguration: Sendable {
         rememberedLifetimeDays = settings.integer("REMEMBERED_LIFETIME_DAYS", in: 1...3_650, default: 90)
         passwordHashCost = settings.passwordHashCost()
         getsTokenWithoutPassword = settings.boolean("GET_TOKEN_WITHOUT_PASSWORD", default: false)
-        rateLimits = settings.rateLimits()
+        let limits = settings.rateLimits()
+        codeLimits = limits.limits
+        rateLimits = limits.areOn ? limits.limits : nil
         mail = settings.mail(outbox: outbox)
         needsVerifiedEmail = settings.needsVerifiedEmail(hasMail: mail != nil)
         signsUpWithoutPassword = settings.signsUpWithoutPassword(hasMail: mail != nil)

@@ -2,8 +2,8 @@ import Encodings
 import SelfieAccounts
 
 extension SettingsReader {
-    /// The limits; nil when they are off.
-    mutating func rateLimits() -> RateLimits? {
+    /// The limits, and whether all of them hold: those of an account's codes always do.
+    mutating func rateLimits() -> (limits: RateLimits, areOn: Bool) {
         var limits = RateLimits()
         for name in RateLimitName.allCases {
             limits[name] = optional("RATE_LIMIT_\(name.rawValue)", RateLimit.expected, default: limits[name]) {
@@ -11,6 +11,6 @@ extension SettingsReader {
             }
         }
         let isOn = optional("RATE_LIMITS", "on or off", default: true) { Bool(settingText: $0) }
-        return isOn ? limits : nil
+        return (limits, isOn)
     }
 }

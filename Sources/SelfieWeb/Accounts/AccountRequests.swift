@@ -287,7 +287,7 @@ struct AccountRequests: Sendable {
         _ parameters: RequestParameters,
         _ notes: RequestNotes
     ) throws(ServiceError) -> Password? {
-        let text = try parameters.require(parameter)
+        guard let text = try parameters.optional(parameter) else { throw parameters.missing() }
         switch passwords {
         case .plain: return Password(text)
         case .encrypted(let cipher):

@@ -13,6 +13,7 @@ import SelfieRecords
 /// They do what the API's calls do, with a cookie instead of a credential and a token.
 struct GalleryEndpoints: EndpointGroup {
     private let parts: WebParts
+    private let answers: GalleryAnswers
     private let accounts: AccountRequests
     private let photos: PhotoEndpoints
     private let changes: ChangeEndpoints
@@ -29,7 +30,7 @@ struct GalleryEndpoints: EndpointGroup {
             "Create an account",
             limitedBy: [.signUpPerAddress],
             takes: [.fullName, .email, .typedNewPassword],
-            answers: [.ok("The account.", .object(Member.user))],
+            answers: [.ok("The account.", .object(GalleryAnswers.account))],
             refuses: [.tooManyRequests]
         ),
         HandledEndpoint(
@@ -39,10 +40,10 @@ struct GalleryEndpoints: EndpointGroup {
             "/gallery/signin",
             .ownPage(handleSignIn),
             "Sign in",
-            limitedBy: [.signInPerAccount, .signInPerAddress, .passwordTriesPerAccount],
-            takes: [.accountEmail, .typedPassword, .device],
-            answers: [.ok("The account.", .object(Member.user), headers: [.setCookie])],
-            refuses: [AccountRequests.wrongCredentials, .accountDisabled, .tooManyRequests]
+            limitedBy: [.signInPerAccount, .signInPerAddress, .passwordTriesPerAccount, .codeTriesPerAccount],
+            takes: [.accountEmail, .typedPasswordOrCode, .codeOrPassword, .device],
+            answers: [.ok("The account.", .object(GalleryAnswers.account), headers: [.setCookie])],
+            refuses: AccountRequests.signInRefusals
         ),
         HandledEndpoint(
             "galleryAccount",
@@ -51,7 +52,7 @@ struct GalleryEndpoints: EndpointGroup {
             "/gallery/account",
             .cookie(handleAccount),
             "Read the account that is signed in",
-            answers: [.ok("The account.", .object(Member.user))]
+            answers: [.ok("The account.", .object(GalleryAnswers.account))]
         ),
         HandledEndpoint(
             "gallerySignOut",
@@ -74,7 +75,7 @@ struct GalleryEndpoints: EndpointGroup {
             details: "Ends all other sessions and all photo URLs.",
             limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
             takes: [.typedOldPassword, .typedChangedPassword, .device],
-            answers: [.ok("The account.", .object(Member.user), headers: [.setCookie])],
+            answers: [.ok("The account.", .object(GalleryAnswers.account), headers: [.setCookie])],
             refuses: [.tokenExpired, AccountRequests.wrongPassword]
         ),
         HandledEndpoint(
@@ -84,10 +85,10 @@ struct GalleryEndpoints: EndpointGroup {
             "/gallery/account",
             .cookieAfterParameters(handleLeave),
             "Delete the account",
-            limitedBy: [.signInPerAccount, .passwordTriesPerAccount],
-            takes: [.typedPassword],
+            limitedBy: [.signInPerAccount, .passwordTriesPerAccount, .codeTriesPerAccount],
+            takes: [.typedPasswordOrCode, .codeOrPassword],
             answers: [.message(accountDeleted, headers: [.setCookie, .clearSiteData])],
-            refuses: [.tokenExpired, AccountRequests.wrongPassword]
+            refuses: [.tokenExpired, .parametersMissing, AccountRequests.wrongPassword, .codeInvalid]
         ),
         HandledEndpoint(
             "galleryPhotos",
@@ -133,7 +134,6 @@ struct GalleryEndpoints: EndpointGroup {
         ),
     ]
 
-    private typealias Member = Endpoint.Answer.Member
     private static let signedOut = "Signed out"
     private static let accountDeleted = "Account deleted"
 
@@ -141,6 +141,7 @@ struct GalleryEndpoints: EndpointGroup {
 
     init(_ parts: WebParts) {
         self.parts = parts
+        answers = GalleryAnswers(parts)
         accounts = AccountRequests(parts, passwords: .plain, takesMore: false)
         photos = PhotoEndpoints(parts)
         changes = ChangeEndpoints(parts)
@@ -151,13 +152,13 @@ struct GalleryEndpoints: EndpointGroup {
     @Sendable
     private func handleSignUp(request: Request, context: ServiceRequestContext) async throws -> Response {
         let user = try await accounts.signUp(request, context)
-        return Self.response(of: user)
+        return GalleryAnswers.account(user)
     }
 
     @Sendable
     private func handleSignIn(request: Request, context: ServiceRequestContext) async throws -> Response {
         let (user, issued) = try await accounts.signIn(request, context)
-        return Self.response(of: user).setting(cookie(of: request).setting(issued, at: parts.now()))
+        return answers.account(user, beginning: issued, for: request)
     }
 
     @Sendable
@@ -165,7 +166,7 @@ struct GalleryEndpoints: EndpointGroup {
         guard let user = try await parts.useCases.accounts.users.find(id: context.session.userID) else {
             throw SessionError.ended
         }
-        return Self.response(of: user)
+        return GalleryAnswers.account(user)
     }
 
     @Sendable
@@ -175,7 +176,7 @@ struct GalleryEndpoints: EndpointGroup {
         token: TokenSession
     ) async throws -> Response {
         try await accounts.signOut(request, context, token, expired: .tokenExpired)
-        return .message(Self.signedOut).setting(cookie(of: request).removal).clearingSiteData()
+        return answers.signedOut(Self.signedOut, for: request)
     }
 
     @Sendable
@@ -185,7 +186,7 @@ struct GalleryEndpoints: EndpointGroup {
         token: TokenSession
     ) async throws -> Response {
         let (user, issued) = try await accounts.resetPassword(request, context, token, expired: .tokenExpired)
-        return Self.response(of: user).setting(cookie(of: request).setting(issued, at: parts.now()))
+        return answers.account(user, beginning: issued, for: request)
     }
 
     @Sendable
@@ -195,36 +196,6 @@ struct GalleryEndpoints: EndpointGroup {
         token: TokenSession
     ) async throws -> Response {
         try await accounts.deleteAccount(request, context, token)
-        return .message(Self.accountDeleted).setting(cookie(of: request).removal).clearingSiteData()
-    }
-
-    private func cookie(of request: Request) -> SessionCookie {
-        SessionCookie(origin: parts.origin.origin(of: request.head), headers: request.headers)
-    }
-
-    private static func response(of user: User) -> Response {
-        Response.json { json in
-            json.member("first_name", user.firstName)
-            json.member("last_name", user.lastName)
-            json.member("email", user.email)
-        }.notStored()
-    }
-}
-
-extension Response {
-    /// The same answer, after which the browser keeps no photo.
-    ///
-    /// Source: W3C, Clear Site Data.
-    fileprivate func clearingSiteData() -> Response {
-        var response = self
-        if let name = HTTPField.Name("Clear-Site-Data") { response.headers[name] = #""cache""# }
-        return response
-    }
-
-    /// The same answer with a cookie.
-    fileprivate func setting(_ cookie: String) -> Response {
-        var response = notStored()
-        response.headers[.setCookie] = cookie
-        return response
+        return answers.signedOut(Self.accountDeleted, for: request)
     }
 }

@@ -38,9 +38,9 @@ struct Operation {
     }
 
     private var limits: [String] {
-        guard let limits = settings.rateLimits else { return [] }
         let names = endpoint.rateLimits + (endpoint.authentication.takesToken ? [.tokenGuessesPerAddress] : [])
-        return names.map { name in
+        return names.compactMap { name in
+            guard let limits = name.isOfCodes ? settings.codeLimits : settings.rateLimits else { return nil }
             let limit = limits[name]
             return "Limit: \(limit.count) \(name.counted) in \(limit.seconds) seconds."
         }

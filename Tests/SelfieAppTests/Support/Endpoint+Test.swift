@@ -43,7 +43,7 @@ extension Endpoint {
         var parts: [TestMultipart.Part] = []
         // A value from an earlier answer can't be made up.
         for parameter in bodyParameters
-        where parameter.name != left && (parameter.isRequired || parameter.kind != .id) {
+        where parameter.name != left && (parameter.isRequired || !parameter.kind.isFromAnswer) {
             let value = try values[parameter.name] ?? parameter.validValue
             parts.append(
                 parameter.kind == .photo
@@ -75,6 +75,16 @@ extension Endpoint {
     )
 }
 
+extension Endpoint.Parameter.Kind {
+    /// Whether a value comes from an earlier answer, or from a mail.
+    fileprivate var isFromAnswer: Bool {
+        switch self {
+        case .id, .code: true
+        default: false
+        }
+    }
+}
+
 extension Endpoint.Parameter {
     /// The parameter beside which this one does not count.
     var rival: String? { ["first_name", "last_name"].contains(name) ? "full_name" : nil }
@@ -90,6 +100,7 @@ extension Endpoint.Parameter {
             case .line, .id, .signature, .photo: "example"
             case .encryptedPassword, .encryptedNewPassword: try TestService.encrypt("my password")
             case .typedPassword, .typedNewPassword: "my password"
+            case .code: "123456"
             case .flag: "false"
             case .integer(let range): "\(range.upperBound)"
             case .word(let words): words[0]
@@ -123,7 +134,7 @@ extension Endpoint.Parameter {
                 let allowed = #"{"a":"\#(String(repeating: "é", count: (max - 8) / 2))"}"#
                 return [(allowed, allowed.replacing("\"a\"", with: "\"aa\""), "is too long (maximum is \(max) bytes)")]
             case .word(let words): return words.map { ($0, $0.capitalized, "\(name) - is invalid (") }
-            case .text(maxCharacters: nil), .encryptedPassword, .typedPassword, .flag, .id, .signature, .photo:
+            case .text(maxCharacters: nil), .encryptedPassword, .typedPassword, .code, .flag, .id, .signature, .photo:
                 return []
             }
         }

@@ -115,6 +115,8 @@ struct SampleService: Sendable {
                 request.parameters.append((parameter.name, try await addPhoto()))
             // Another id must be one of an answer before.
             case .anywhere where parameter.kind == .id: continue
+            // The password is there, too.
+            case .anywhere where parameter.name == "code" && !parameter.isRequired: continue
             case .anywhere: request.parameters.append((parameter.name, try Self.value(of: parameter)))
             }
         }
@@ -128,6 +130,7 @@ struct SampleService: Sendable {
         case .text, .lines, .line, .id, .signature, .photo: "An example"
         case .encryptedPassword, .encryptedNewPassword: try TestService.encrypt(password)
         case .typedPassword, .typedNewPassword: password
+        case .code: "123456"
         case .flag: "false"
         case .integer(let range): "\(range.upperBound)"
         case .word(let words): words[0]

@@ -1,34 +1,33 @@
-import Curl
-import Foundation
+package import Foundation
 import Glibc
-import Mail
-import ProcessTestSupport
 import ServerProcesses
 import TestSupport
-import Testing
 
 /// A real mail server that replies as a test wants (`smtp_server.py`).
-struct MailServerPeer {
+package struct MailServerPeer: Sendable {
     /// How its connections are protected; the second does not let anybody sign in.
-    enum Protection: String, CaseIterable {
+    package enum Protection: String, CaseIterable, Sendable {
         case none, plain, starttls, implicit
     }
 
-    struct Received: Decodable {
-        let sender: String
-        let recipients: [String]
-        let isEncrypted: Bool
-        let user: String?
-        let bytes: Data
+    package struct Received: Decodable, Sendable {
+        package let sender: String
+        package let recipients: [String]
+        package let isEncrypted: Bool
+        package let user: String?
+        package let bytes: Data
     }
 
-    let port: Int
+    package let port: Int
     let folder: URL
-    /// Trusts the server's certificate.
-    let curl: CurlClient
+    /// The certificate of the authority that has signed the server's.
+    package let authorityPath: String
 
     /// Runs a body with a server for `localhost`.
-    static func with(_ protection: Protection, _ body: (MailServerPeer) async throws -> Void) async throws {
+    package static func with<Result>(
+        _ protection: Protection,
+        _ body: (MailServerPeer) async throws -> Result
+    ) async throws -> Result {
         try await TemporaryFolder.with { folder in
             let mails = folder.appending(path: "mails")
             try FileManager.default.createDirectory(at: mails, withIntermediateDirectories: true)
@@ -46,9 +45,7 @@ struct MailServerPeer {
             let port = try await process.launch(command + files) { output in
                 output.firstMatch(of: /listening on (\d+)\n/).flatMap { Int($0.1) }
             }
-            var configuration = CurlConfiguration(environment: [:])
-            configuration.trust = .file(path: authority.path)
-            try await body(MailServerPeer(port: port, folder: mails, curl: CurlClient(configuration)))
+            return try await body(MailServerPeer(port: port, folder: mails, authorityPath: authority.path))
         }
     }
 
@@ -56,7 +53,7 @@ struct MailServerPeer {
     ///
     /// - Parameter replies: `silence` for nothing, `cut` for the end of the connection.
     /// - Throws: An error of Foundation's, or `NotInTime` when the file can't be replaced.
-    func reply(_ replies: [String: String]) throws {
+    package func reply(_ replies: [String: String]) throws {
         let partial = folder.appending(path: "replies.part")
         try JSONEncoder().encode(replies).write(to: partial)
         guard rename(partial.path, folder.appending(path: "replies.json").path) == 0 else {
@@ -65,7 +62,7 @@ struct MailServerPeer {
     }
 
     /// All mails so far, the oldest first.
-    func mails() throws -> [Received] {
+    package func mails() throws -> [Received] {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         let numbers = names.filter { $0.hasSuffix(".json") }.compactMap { Int($0.dropLast(5)) }.sorted()
         return try numbers.map { number in
