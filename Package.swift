@@ -350,6 +350,7 @@ let package = Package(
         .target(
             name: "SelfieOperations",
             dependencies: [
+                "Deliveries", "Mail",
                 "Curl",
                 "Concurrency", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore",
                 "Cryptography",
@@ -391,6 +392,7 @@ let package = Package(
         .executableTarget(
             name: "selfie",
             dependencies: [
+                "Curl", "Deliveries", "Mail",
                 "AESCrypt", "CLinux", "Concurrency", "EmbeddedPostgres", "Encodings", "JSON", "Migrations",
                 "Postgres", "RecordSchema", "Cryptography", "SelfieApp", "SelfieConfiguration", "SelfieAccounts",
                 "SelfieCore", "SelfiePhotos", "SelfieRecords",

@@ -72,6 +72,10 @@ static const unsigned char gallery_changes_js[] = {
 #embed "gallery/changes.js"
 };
 
+static const unsigned char gallery_codes_js[] = {
+#embed "gallery/codes.js"
+};
+
 static const unsigned char gallery_deletions_js[] = {
 #embed "gallery/deletions.js"
 };
@@ -147,6 +151,7 @@ static const struct selfie_page pages[] = {
     {"gallery/api.js", gallery_api_js, sizeof gallery_api_js},
     {"gallery/camera.js", gallery_camera_js, sizeof gallery_camera_js},
     {"gallery/changes.js", gallery_changes_js, sizeof gallery_changes_js},
+    {"gallery/codes.js", gallery_codes_js, sizeof gallery_codes_js},
     {"gallery/deletions.js", gallery_deletions_js, sizeof gallery_deletions_js},
     {"gallery/forms.js", gallery_forms_js, sizeof gallery_forms_js},
     {"gallery/gallery.css", gallery_gallery_css, sizeof gallery_gallery_css},

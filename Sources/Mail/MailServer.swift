@@ -1,6 +1,7 @@
 package import Curl
 import Encodings
 import FoundationEssentials
+import NIOCore
 
 /// A server that takes mails by SMTP.
 package struct MailServer: Sendable {
@@ -12,6 +13,9 @@ package struct MailServer: Sendable {
 
     /// For how long a mail may be under way to the server.
     package var maxSendTime: Duration = .seconds(30)
+
+    /// Whether it gets a user and a password.
+    package var signsIn: Bool { credential != nil }
 
     /// Reads a URL: `smtps://user:password@host:465`, or `smtp://user:password@host:587`.
     ///
@@ -83,6 +87,15 @@ package struct MailServer: Sendable {
         case refused(MailReply)
     }
 
+    /// Signs in, and sends nothing.
+    ///
+    /// - Parameter curl: The client.
+    /// - Returns: The server's last reply, which may be a refusal.
+    /// - Throws: `CurlFailure` when it has said nothing.
+    package func check(by curl: CurlClient) async throws -> MailReply {
+        try await curl.send(request(sender: "", recipient: "", message: nil), within: maxSendTime)
+    }
+
     /// Hands a mail over.
     ///
     /// - Parameters:
@@ -91,22 +104,28 @@ package struct MailServer: Sendable {
     /// - Returns: What the server has said.
     /// - Throws: `CurlFailure` when it has said nothing.
     package func send(_ mail: MailMessage, by curl: CurlClient) async throws -> Outcome {
-        let request = MailRequest(
-            host: host,
-            port: port,
-            protection: protection,
-            credential: credential,
-            sender: mail.sender.address.text,
-            recipient: mail.recipient.text,
-            message: mail.bytes
+        let reply = try await curl.send(
+            request(sender: mail.sender.address.text, recipient: mail.recipient.text, message: mail.bytes),
+            within: maxSendTime
         )
-        let reply = try await curl.send(request, within: maxSendTime)
         switch (reply.code, reply.command) {
         case (..<400, _): return .accepted
         // What was said of the service itself says nothing of the recipient.
         case (500..., .recipient), (500..., .message): return .refused(reply)
         default: return .notNow(reply)
         }
+    }
+
+    private func request(sender: String, recipient: String, message: ByteBuffer?) -> MailRequest {
+        MailRequest(
+            host: host,
+            port: port,
+            protection: protection,
+            credential: credential,
+            sender: sender,
+            recipient: recipient,
+            message: message
+        )
     }
 }
 

@@ -23,6 +23,7 @@ package struct UseCases: Sendable {
     package let notifier: ChangeNotifier
     /// Sends what goes out; nil where nothing does.
     package let deliveries: DeliveryWorker?
+    package let deliveryStore: DeliveryStore
     /// Run it every few minutes.
     package let housekeeper: Housekeeper
 
@@ -70,9 +71,11 @@ package struct UseCases: Sendable {
             now: now,
             logger: logger
         )
+        let deliveryStore = DeliveryStore(postgres: postgres)
+        self.deliveryStore = deliveryStore
         let deliveries = accounts.mailChannel.map { mail in
             DeliveryWorker(
-                store: DeliveryStore(postgres: postgres),
+                store: deliveryStore,
                 channels: [mail],
                 metrics: metrics,
                 logger: logger

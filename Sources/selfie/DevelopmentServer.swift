@@ -21,7 +21,7 @@ struct DevelopmentServer: Service {
     let port: Int?
     let logger: Logger
 
-    private static let stateDirectory = ".selfie"
+    private static let stateDirectory = DevelopmentData.folder
     private static let environmentFile = ".env"
     private static let schemaFile = "schema.json"
 
@@ -71,7 +71,7 @@ struct DevelopmentServer: Service {
             environmentFile: Self.environmentFile,
             overrides: settings.merging(gallery) { $1 }
         )
-        let configuration = try ServiceConfiguration(from: source, outbox: "\(Self.stateDirectory)/outbox")
+        let configuration = try ServiceConfiguration(from: source, outbox: DevelopmentData.outbox)
         let migrator = Migrator(
             configuration: configuration.postgres,
             migrations: migrations,

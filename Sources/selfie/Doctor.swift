@@ -6,11 +6,11 @@ import Synchronization
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Check settings, database and bucket, and say how to fix what is wrong.",
+        abstract: "Check settings, database, bucket and mail, and say how to fix what is wrong.",
         discussion: """
             Prints a line for each check. It changes nothing in the database. It puts an object \
             \(InstallationCheck.probePrefix)… into the bucket or folder and deletes it. If the command is killed in \
-            between, selfie photos reconcile deletes it. The exit status is 0 when nothing failed; warnings are not \
+            between, selfie photos reconcile deletes it. It signs in at the mail server, and sends nothing. The exit status is 0 when nothing failed; warnings are not \
             failures.
             """
     )
@@ -21,12 +21,14 @@ struct Doctor: AsyncParsableCommand {
     @OptionGroup var migrations: MigrationOptions
 
     func run() async throws {
+        let (source, outbox) = try ConfigurationSource.ofThisCommandAndOutbox()
         let check = InstallationCheck(
             migrations: Result(catching: migrations.directory.load),
-            makesBucket: makeBucket
+            makesBucket: makeBucket,
+            outbox: outbox
         )
         let counts = Mutex<[Finding.Grade: Int]>([:])
-        await check.run(on: try ConfigurationSource.ofThisCommand()) { finding in
+        await check.run(on: source) { finding in
             print(FindingText.lines(finding))
             counts.withLock { $0[finding.grade, default: 0] += 1 }
         }

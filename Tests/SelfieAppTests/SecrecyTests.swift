@@ -190,7 +190,7 @@ struct SecrecyTests {
             secrets.add(name, cookie.split(separator: "=").last)
         }
         let calls = Endpoint.calls(.cookie).sorted()
-        #expect(calls.count == 11)
+        #expect(calls.count == 14)
         for headers in [own + [("Cookie", cookie)], own + [("Cookie", cookie + "x")], [("Cookie", cookie)]] {
             for call in calls where !call.contains("signout") {
                 let parts = call.split(separator: " ").map(String.init)

@@ -15,7 +15,7 @@ package enum APIDescription {
         let objects = TestObjects.disk(URL(filePath: "/"))
         let values = TestService.settings(databaseURL: "postgresql://localhost/selfie", objects: objects)
         do {
-            return try ServiceConfiguration(from: ConfigurationSource(values: values))
+            return try ServiceConfiguration(from: ConfigurationSource(values: values), outbox: "outbox")
         } catch {
             fatalError("\(error)")
         }

@@ -15,6 +15,9 @@ const wait = (seconds) => (seconds > 90 ? `${Math.ceil(seconds / 60)} minutes` :
 const texts = {
     email_or_password_wrong: () => "The e-mail address or the password is wrong.",
     password_wrong: () => "The password is wrong.",
+    code_invalid: () => "This code is wrong, or too old.",
+    password_exists: () => "Your account has a password already.",
+    email_unverified: () => "Please confirm your address: we send you a code.",
     account_disabled: () => "This account is disabled.",
     full_name_blank: () => "Please enter your name.",
     email_blank: () => "Please enter your e-mail address.",
@@ -117,8 +120,18 @@ export const changePassword = async (values) => {
     mark.set();
     return account;
 };
-export const leave = async (password) => {
-    await json("DELETE", "/gallery/account", { body: { password } });
+export const requestCode = (values) => json("POST", "/gallery/code", { body: values });
+export const recover = async (values) => {
+    const account = await json("POST", "/gallery/recover", { body: { ...values, device: deviceName() } });
+    mark.set();
+    return account;
+};
+export const changeEmail = (values) => json("POST", "/gallery/email", { body: values });
+export const confirmEmail = (code) => json("POST", "/gallery/email/confirm", { body: { code } });
+export const chooseFirstPassword = (values) => json("POST", "/gallery/password/first", { body: values });
+/** Deletes the account, with the password or a code. */
+export const leave = async (proof) => {
+    await json("DELETE", "/gallery/account", { body: proof });
     mark.remove();
 };
 export const sessions = () => json("GET", "/gallery/sessions");

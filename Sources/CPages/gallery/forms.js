@@ -18,6 +18,7 @@ export function onSubmit(form, send) {
 
 /** The field that an error is about. */
 function wrongField(form, code) {
+    if (code === "code_invalid") return form.elements.code;
     const passwords = [...form.querySelectorAll("input[type=password]")];
     if (code.endsWith("password_wrong")) return passwords[0];
     if (code.startsWith("password_")) return passwords.at(-1);

@@ -1,6 +1,7 @@
 import * as api from "/files/api.js";
 import { Camera } from "/files/camera.js";
 import { Changes } from "/files/changes.js";
+import { CodeForm } from "/files/codes.js";
 import { Deletions, undoMilliseconds } from "/files/deletions.js";
 import { onSubmit } from "/files/forms.js";
 import { Grid } from "/files/grid.js";
@@ -56,6 +57,7 @@ const changes = new Changes({
 const camera = new Camera({ onPhoto: (file) => uploads.add([file]), onFile: () => find("files").click() });
 const settings = new Settings({
     beforeSessionEnds: () => deletions.finishAll(),
+    onAccountChanged: (account) => { user = account; uploader = account.email },
     onPasswordChanged: () => { turn += 1; tabs.postMessage("session"); load() },
     onSignedOut: (text) => { uploads.cancelAll(); signedOut(text); tabs.postMessage("session") },
     onSignedOutElsewhere: checkSession,
@@ -107,7 +109,7 @@ function signedIn(account) {
     user = account;
     if (uploader !== account.email) uploads.cancelAll();
     uploader = account.email;
-    for (const form of [find("sign-in"), find("sign-up")]) form.reset();
+    for (const name of formNames) resetForm(name);
     find("initials").textContent = (user.first_name[0] ?? "") + (user.last_name[0] ?? "");
     find("welcome").hidden = true;
     find("gallery").hidden = false;
@@ -146,21 +148,55 @@ async function checkSession() {
     if (account && !user) signedIn(account);
 }
 
+/** The forms of somebody who is not signed in. */
+const formNames = ["sign-in", "sign-up", "code", "recover"];
+
+function resetForm(name) {
+    const form = find(name);
+    form.reset();
+    form.querySelector(".problem").textContent = "";
+    codeForms[name]?.reset();
+}
+
 function showForm(name) {
     find("welcome").hidden = false;
-    for (const form of [find("sign-in"), find("sign-up")]) {
-        form.hidden = form.id !== name;
-        form.reset();
-        form.querySelector(".problem").textContent = "";
+    for (const other of formNames) {
+        find(other).hidden = other !== name;
+        resetForm(other);
     }
     find(name).querySelector("input").focus();
 }
 
-async function signIn(values) {
-    signedIn(await api.signIn(values));
+function begin(account) {
+    signedIn(account);
     tabs.postMessage("session");
     find("take").focus();
 }
+
+async function signIn(values) {
+    try {
+        begin(await api.signIn(values));
+    } catch (error) {
+        if (error.code !== "email_unverified") throw error;
+        showForm("code");
+        find("code").elements.email.value = values.email;
+        find("code").querySelector(".problem").textContent = error.message;
+    }
+}
+
+const sentText = (email) => `If there is an account with ${email}, a mail with a code is on its way.`;
+const codeForms = {
+    code: new CodeForm(find("code"), {
+        sentText,
+        ask: ({ email }) => api.requestCode({ email, purpose: "signin" }),
+        enter: ({ email, code }) => signIn({ email, code }),
+    }),
+    recover: new CodeForm(find("recover"), {
+        sentText,
+        ask: ({ email }) => api.requestCode({ email, purpose: "reset" }),
+        enter: async ({ email, code, new_password }) => begin(await api.recover({ email, code, new_password })),
+    }),
+};
 
 for (const button of document.querySelectorAll("[data-show]")) {
     button.addEventListener("click", () => showForm(button.dataset.show));

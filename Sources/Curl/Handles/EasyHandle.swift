@@ -90,9 +90,6 @@ final class EasyHandle {
             try set(CURLOPT_USERNAME, credential.user)
             try set(CURLOPT_PASSWORD, credential.password)
         }
-        try set(CURLOPT_MAIL_FROM, mail.sender)
-        add(header: mail.recipient)
-        try set(CURLOPT_MAIL_RCPT, pointer: headers)
         // Otherwise, libcurl does not say which command a reply is for.
         try set(CURLOPT_VERBOSE, 1)
         try set(CURLOPT_DEBUGDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
@@ -104,8 +101,16 @@ final class EasyHandle {
                 return 0
             }
         )
+        guard let message = mail.message else {
+            // A server that lets nobody in replies before that (RFC 5321, section 4.1.1.9).
+            try set(CURLOPT_CUSTOMREQUEST, "NOOP")
+            return try set(CURLOPT_NOBODY, 1)
+        }
+        try set(CURLOPT_MAIL_FROM, mail.sender)
+        add(header: mail.recipient)
+        try set(CURLOPT_MAIL_RCPT, pointer: headers)
         try set(CURLOPT_UPLOAD, 1)
-        try require(curl_set_number(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(mail.message.readableBytes)))
+        try require(curl_set_number(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(message.readableBytes)))
     }
 
     /// Checks what libcurl would pass on as it is.

@@ -23,7 +23,7 @@ package struct CurlRequest: Sendable {
 
     init(_ mail: MailRequest) {
         url = mail.url
-        body = .bytes(mail.message)
+        body = mail.message.map { .bytes($0) }
         self.mail = mail
     }
 }

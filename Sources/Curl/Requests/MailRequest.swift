@@ -24,8 +24,8 @@ package struct MailRequest: Sendable {
     package var sender: String
     /// The only address that gets it, as in `RCPT TO`.
     package var recipient: String
-    /// Header and text, with CRLF at each line's end.
-    package var message: ByteBuffer
+    /// Header and text, with CRLF at each line's end; nil to sign in only.
+    package var message: ByteBuffer?
 
     package struct Credential: Sendable {
         package let user: String
@@ -43,7 +43,7 @@ package struct MailRequest: Sendable {
         credential: Credential?,
         sender: String,
         recipient: String,
-        message: ByteBuffer
+        message: ByteBuffer?
     ) {
         (self.host, self.port, self.protection, self.credential) = (host, port, protection, credential)
         (self.sender, self.recipient, self.message) = (sender, recipient, message)
@@ -60,7 +60,7 @@ package struct MailRequest: Sendable {
             !text.isEmpty && text.utf8.allSatisfy { (0x20...0x7E).contains($0) && $0 != 0x3C && $0 != 0x3E }
         }
         return isVisible(host) && !host.contains("/") && !host.contains("@") && (1...65_535).contains(port)
-            && isPath(sender) && isPath(recipient)
+            && (message == nil || isPath(sender) && isPath(recipient))
             && credential.map { isText($0.user) && isText($0.password) } ?? true
     }
 }

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import Mail
+package import Mail
 import NIOCore
 
 /// A folder that gets mails instead of a server, for development.
@@ -24,7 +24,7 @@ package struct MailOutbox: Sendable {
     ///   - kind: A part of the file's name.
     ///   - code: The code in it.
     /// - Throws: An error of Foundation's.
-    func write(_ mail: MailMessage, kind: String, code: String?) throws {
+    package func write(_ mail: MailMessage, kind: String, code: String?) throws {
         let files = FileManager.default
         try files.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let milliseconds = Int(mail.date.timeIntervalSince1970 * 1_000)

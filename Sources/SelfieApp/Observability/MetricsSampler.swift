@@ -1,4 +1,5 @@
 import CoreMetrics
+import Deliveries
 import HTTPConnection
 import ObjectStore
 import SelfieAccounts
@@ -59,6 +60,15 @@ final class MetricsSampler: Sendable {
     private static let failedRenditions = (
         name: "renditions_failed", help: "Small pictures that can't be made, or not now, of all processes, by reason."
     )
+    private static let waitingDeliveries = (
+        name: "deliveries_waiting", help: "What waits to be sent out, of all processes, by channel; at most 100,000."
+    )
+    private static let oldestDelivery = (
+        name: "deliveries_oldest_age_seconds", help: "For how long the oldest of these waits."
+    )
+    private static let failedDeliveries = (
+        name: "deliveries_failed", help: "What was not sent out in the last seven days, of all processes, by channel."
+    )
     private static let build = (
         name: "selfie_build_info", help: "1; the labels are the version and the last migration that it needs."
     )
@@ -66,7 +76,7 @@ final class MetricsSampler: Sendable {
     /// A sentence for each of them, by its name.
     static let help = Dictionary(
         uniqueKeysWithValues: gauges.map { ($0.name, $0.help) } + counters.map { ("\($0.name)_total", $0.help) }
-            + [deletions, failedRenditions, build].map { ($0.name, $0.help) }
+            + [deletions, failedRenditions, waitingDeliveries, oldestDelivery, failedDeliveries, build].map { ($0.name, $0.help) }
             + [("\(renditions.name)_total", renditions.help)]
     )
 
@@ -76,6 +86,7 @@ final class MetricsSampler: Sendable {
     private let deletionsWaiting: Meter
     private let renditionOutcomes: [String: SampledCounter]
     private let renditionFailures: [String: Meter]
+    private let deliveryMeters: [DeliveryChannelName: (waiting: Meter, oldest: Meter, failed: Meter)]
 
     init(_ sources: Sources, schemaVersion: String?, factory: any MetricsFactory) {
         self.sources = sources
@@ -90,6 +101,20 @@ final class MetricsSampler: Sendable {
         renditionFailures = Dictionary(
             uniqueKeysWithValues: MakeRendition.failureReasons.map { reason in
                 (reason, Meter(label: Self.failedRenditions.name, dimensions: [("reason", reason)], factory: factory))
+            }
+        )
+        deliveryMeters = Dictionary(
+            uniqueKeysWithValues: DeliveryChannelName.allCases.map { channel in
+                let meter = { (name: String) in
+                    Meter(label: name, dimensions: [("channel", channel.rawValue)], factory: factory)
+                }
+                return (
+                    channel,
+                    (
+                        meter(Self.waitingDeliveries.name), meter(Self.oldestDelivery.name),
+                        meter(Self.failedDeliveries.name)
+                    )
+                )
             }
         )
         Meter(
@@ -109,6 +134,12 @@ final class MetricsSampler: Sendable {
         if let count = try? await photos.store.waitingDeletionCount() { deletionsWaiting.set(count) }
         for (outcome, count) in photos.makeRendition?.outcomeCounts ?? [:] {
             renditionOutcomes[outcome]?.set(Double(count))
+        }
+        for summary in (try? await sources.useCases.deliveryStore.summaries()) ?? [] {
+            guard let meters = deliveryMeters[summary.channel] else { continue }
+            meters.waiting.set(summary.waitingCount)
+            meters.oldest.set(summary.oldestAge)
+            meters.failed.set(summary.failedCount)
         }
         guard let failed = try? await photos.store.failedRenditionCounts() else { return }
         for (reason, meter) in renditionFailures { meter.set(failed[reason] ?? 0) }

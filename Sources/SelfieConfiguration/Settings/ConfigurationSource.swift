@@ -91,7 +91,9 @@ package struct ConfigurationSource: Sendable {
 /// Where a development server writes what commands beside it need.
 package enum DevelopmentData {
     /// The folder of its data, relative to the folder in which the server runs.
-    static let folder = ".selfie"
+    package static let folder = ".selfie"
+    /// The folder that gets what would go out.
+    package static let outbox = ".selfie/outbox"
     /// The file, relative to the folder in which the server runs.
     package static let file = ".selfie/environment"
     /// The settings that it holds.

@@ -1,5 +1,6 @@
 import Encodings
 package import Mail
+package import SelfieAccounts
 
 /// How mails are sent: `SMTP_URL`, `MAIL_FROM`, `MAIL_TEMPLATES`, `APP_NAME`, `APP_URL` and `NOTICES`.
 package struct MailSettings: Sendable {
@@ -20,7 +21,23 @@ package struct MailSettings: Sendable {
     package let tellsOfSignIns: Bool
 }
 
+extension ConfigurationSource {
+    /// Tells users what a command did to their accounts; nil when the settings for that are missing or malformed.
+    ///
+    /// - Parameter outbox: A folder that gets all mails instead of a server; nil for none.
+    package func notices(outbox: String?) -> Notices? {
+        guard let (mail, secret) = try? read({ settings in
+            settings.mail(outbox: outbox).flatMap { mail in settings.secretKeyBase().map { (mail, $0) } }
+        }) else { return nil }
+        return Notices(secret: secret, includesSignIns: mail.tellsOfSignIns)
+    }
+}
+
 extension SettingsReader {
+    mutating func secretKeyBase() -> String? {
+        required("SECRET_KEY_BASE", "at least 32 characters", isSecret: true) { $0.count >= 32 ? $0 : nil }
+    }
+
     /// How mails are sent; nil for not at all.
     ///
     /// - Parameter outbox: A folder that gets all mails instead of a server; nil for none.

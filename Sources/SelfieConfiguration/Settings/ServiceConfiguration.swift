@@ -109,9 +109,7 @@ package struct ServiceConfiguration: Sendable {
     init(from settings: inout SettingsReader, outbox: String? = nil) throws(ConfigurationError) {
         let postgres = settings.postgres()
         let apiCredential = settings.apiCredential()
-        let secretKeyBase = settings.required("SECRET_KEY_BASE", "at least 32 characters", isSecret: true) {
-            $0.count >= 32 ? $0 : nil
-        }
+        let secretKeyBase = settings.secretKeyBase()
         let objectStorage = settings.objectStorage()
         photoDelivery = settings.photoDelivery()
         photoMetadata = settings.optional("PHOTO_METADATA", "strip or keep", default: .strip) {

@@ -36,6 +36,7 @@ struct ExportedData: Sendable {
             json.member("picture_id", member.picture?.randomID)
             member.fields.withUnsafeBytes { json.member("fields", json: $0) }
             json.member("email", member.email)
+            json.member("email_state", profile.emailState.rawValue)
             json.member("shows_email", profile.showsEmail)
             json.member("created_at", createdAt?.contractText)
             json.member("blocks", texts: blocks)

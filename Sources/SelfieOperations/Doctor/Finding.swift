@@ -26,6 +26,8 @@ package struct Finding: Sendable, Equatable {
         case folder = "Folder"
         case temporaryFolder = "Temporary folder"
         case renderer = "Small pictures"
+        case mail = "Mail"
+        case deliveries = "Deliveries"
     }
 
     package let grade: Grade

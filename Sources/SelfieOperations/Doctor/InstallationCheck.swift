@@ -16,23 +16,29 @@ package struct InstallationCheck: Sendable {
 
     private let migrations: Result<[Migration], MigrationError>
     private let makesBucket: Bool
+    private let outbox: String?
     private let now: @Sendable () -> Date
     /// How long it waits for an answer of the database or the store.
     var answerLimit: Duration = .seconds(5)
+    /// How connections to a mail server are made.
+    var mailConnections = CurlConfiguration()
     /// Decodes photos.
     var renderer = RenderProcess.programBesideThis.map { RenderProcess(program: $0) }
 
     /// - Parameters:
     ///   - migrations: The migrations that the service needs, or why they can't be read.
     ///   - makesBucket: Whether a missing bucket is made, as the first upload would.
+    ///   - outbox: The folder that gets all mails, in development; nil for none.
     ///   - now: The time.
     package init(
         migrations: Result<[Migration], MigrationError>,
         makesBucket: Bool = false,
+        outbox: String? = nil,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.migrations = migrations
         self.makesBucket = makesBucket
+        self.outbox = outbox
         self.now = now
     }
 
@@ -51,7 +57,8 @@ package struct InstallationCheck: Sendable {
         SettingsCheck(source: source).run(findings(.configuration))
 
         var settings = SettingsReader(source)
-        if var postgres = settings.postgres() {
+        let databaseConfiguration = settings.postgres()
+        if var postgres = databaseConfiguration {
             postgres.pool.maxConnections = 1
             postgres.connectTimeout = answerLimit
             // Longer than connecting takes, so that the reason for a failure is known.
@@ -82,5 +89,16 @@ package struct InstallationCheck: Sendable {
         }
         await findings(.temporaryFolder).checkTemporaryFolder(maxUploadBytes: maxUploadBytes)
         await findings(.renderer).checkRenderer(renderer, atOnce: settings.renditionsAtOnce())
+        await MailCheck(
+            settings: settings.mail(outbox: outbox),
+            curl: CurlClient(mailConnections),
+            limit: answerLimit,
+            findings: findings(.mail)
+        ).run()
+        if var postgres = databaseConfiguration {
+            postgres.connectTimeout = answerLimit
+            postgres.pool.leaseTimeout = answerLimit * 2
+            await DeliveryCheck(postgres: postgres, findings: findings(.deliveries)).run()
+        }
     }
 }

@@ -10,7 +10,7 @@ extension Administration {
     /// - Throws: `AdministrationError`, `PostgresError`, `TooBusy`.
     package func setPassword(of selector: UserSelector, to password: Password, cost: Int) async throws {
         let id = try await id(of: selector)
-        let users = UserStore(postgres: postgres)
+        let users = UserStore(postgres: postgres, notices: notices)
         let hasher = try PasswordHasher(cost: cost, options: PasswordHasherOptions(coreCount: 1))
         let result: Result<Bool, any Error>
         do {
@@ -36,12 +36,13 @@ extension Administration {
     package func changeEmail(of selector: UserSelector, to email: String) async throws {
         let id = try await id(of: selector)
         do {
-            guard try await ChangeEmail(users: UserStore(postgres: postgres))(email, ofUser: id) else {
+            guard try await ChangeEmail(users: UserStore(postgres: postgres, notices: notices))(email, ofUser: id) else {
                 throw AdministrationError.noSuchUser(selector)
             }
         } catch let error as InvalidInput {
             let isTaken = error.validationErrors.contains { $0.reason == .taken }
             throw isTaken ? AdministrationError.emailTaken : .emailRefused
         }
+        await ChangeNotifier(postgres: postgres).notifyOfEverything()
     }
 }

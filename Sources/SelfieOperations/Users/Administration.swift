@@ -6,21 +6,25 @@ import SelfieCore
 /// Everything that the command line does with accounts, roles and the schema.
 package struct Administration: Sendable {
     let postgres: PostgresClient
+    /// Nil where no mail is sent.
+    var notices: Notices?
 
     /// Runs a body with a database.
     ///
     /// - Parameters:
     ///   - configuration: The database.
+    ///   - notices: Tells users what was done to their accounts; nil where no mail is sent.
     ///   - body: What to do.
     /// - Returns: What the body returns.
     /// - Throws: What the body throws, `AdministrationError.notMigrated` or `.unreachable`.
     package static func with<Result>(
         _ configuration: PostgresConfiguration,
+        notices: Notices? = nil,
         _ body: (Administration) async throws -> Result
     ) async throws -> Result {
         do {
             return try await Installation.withDatabase(configuration, maxConnections: 1) { postgres in
-                try await body(Administration(postgres: postgres))
+                try await body(Administration(postgres: postgres, notices: notices))
             }
         } catch let error as PostgresError where [.undefinedTable, .undefinedColumn].contains(error.sqlState) {
             throw AdministrationError.notMigrated
@@ -102,7 +106,7 @@ package struct Administration: Sendable {
     /// - Throws: `AdministrationError.noSuchUser`, `PostgresError`.
     package func delete(_ selector: UserSelector) async throws {
         let id = try await id(of: selector)
-        let isDeleted = try await RemoveAccount(postgres: postgres)(
+        let isDeleted = try await RemoveAccount(postgres: postgres, notices: notices)(
             userID: id,
             passwordHash: nil,
             sessionID: nil

@@ -8,6 +8,9 @@ package enum AdministrationError: Error, CustomStringConvertible {
     case passwordRefused
     case emailRefused
     case emailTaken
+    case noSuchDelivery
+    /// A process is sending it.
+    case deliveryUnderWay
 
     package var description: String {
         switch self {
@@ -18,6 +21,8 @@ package enum AdministrationError: Error, CustomStringConvertible {
             "A password has at least \(Password.minCharacters) characters and at most \(Password.maxBytes) bytes."
         case .emailRefused: "This is not an e-mail address; expected name@example.com."
         case .emailTaken: "Another account has this e-mail."
+        case .noSuchDelivery: "There is no such delivery. What was sent is removed."
+        case .deliveryUnderWay: "The service is sending this delivery. Look again in two minutes."
         }
     }
 }

@@ -28,7 +28,7 @@ struct AccountRequests: Sendable {
         message: "Wrong email or password"
     )
     static let signInRefusals = [
-        wrongCredentials, .parametersMissing, .codeInvalid, .accountDisabled, .emailUnverified, .tooManyRequests,
+        wrongCredentials, .codeInvalid, .accountDisabled, .emailUnverified, .tooManyRequests,
     ]
     static let wrongPassword = ServiceError(
         status: .unauthorized,

@@ -59,7 +59,7 @@ struct CodeEndpoints: EndpointGroup {
             limitedBy: [.codesPerAccount, .signInPerAccount, .passwordTriesPerAccount, .codeTriesPerAccount],
             takes: [.newEmail, .passwordOrCode, .codeOrPassword],
             answers: [.message(codeSentToNewAddress)],
-            refuses: [.tokenExpired, .parametersMissing, AccountRequests.wrongPassword, .codeInvalid]
+            refuses: [.tokenExpired, AccountRequests.wrongPassword, .codeInvalid]
         ),
         HandledEndpoint(
             "confirmEmail",

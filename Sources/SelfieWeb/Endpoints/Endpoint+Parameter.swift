@@ -7,6 +7,8 @@ extension Endpoint {
         package let name: String
         package let location: Location
         package let isRequired: Bool
+        /// When it is required although it need not always be there.
+        var need: Need?
         package let kind: Kind
         /// What it means, in a few words.
         let summary: String
@@ -22,6 +24,13 @@ extension Endpoint {
             var parameter = self
             parameter.example = example
             return parameter
+        }
+
+        enum Need: Sendable {
+            /// If there is no `code`.
+            case withoutCode
+            /// If accounts can't be made without a password.
+            case ofNewAccount
         }
 
         /// The refusal of a value that it can't have.

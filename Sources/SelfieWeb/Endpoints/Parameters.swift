@@ -72,14 +72,16 @@ extension Endpoint.Parameter {
         .encryptedPassword,
         "The password, encrypted. Required without `code`.",
         example: ciphertext,
-        isRequired: false
+        isRequired: false,
+        need: .withoutCode
     )
     static let typedPasswordOrCode = Self(
         "password",
         .typedPassword,
         "The password. Required without `code`.",
         example: typed,
-        isRequired: false
+        isRequired: false,
+        need: .withoutCode
     )
     /// A code where a password may stand for it.
     static let codeOrPassword = Self(
@@ -121,7 +123,8 @@ extension Endpoint.Parameter {
         newPasswordKind,
         "The new account's password, encrypted. Required, unless `SIGNUP_WITHOUT_PASSWORD` is `true`.",
         example: ciphertext,
-        isRequired: false
+        isRequired: false,
+        need: .ofNewAccount
     )
     static let newPassword = Self(
         "new_password",
@@ -302,6 +305,7 @@ extension Endpoint.Parameter {
         _ summary: String,
         example: String,
         isRequired: Bool = true,
+        need: Need? = nil,
         mayBeBlank: Bool = true,
         as nameInRefusals: String? = nil,
         valid: String? = nil
@@ -312,6 +316,7 @@ extension Endpoint.Parameter {
             name: name,
             location: location,
             isRequired: isRequired,
+            need: need,
             kind: kind,
             summary: summary,
             example: example,

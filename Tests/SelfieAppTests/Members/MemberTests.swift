@@ -17,7 +17,7 @@ struct MemberTests {
             #expect(
                 answer.text == """
                     {"id":"\(id)","first_name":"Ada","last_name":"Lovelace","title":"","picture":null,"picture_id":null,\
-                    "fields":{},"email":"ada@example.com","shows_email":false}
+                    "fields":{},"email":"ada@example.com","email_state":"unverified","shows_email":false}
                     """
             )
             let others = try await service.makeToken(email: "bob@example.com")

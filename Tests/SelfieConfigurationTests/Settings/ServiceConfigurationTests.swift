@@ -248,6 +248,8 @@ struct ServiceConfigurationTests {
         "RATE_LIMIT_TOKEN_GUESSES_PER_ADDRESS": ["1/1w"],
         "RATE_LIMIT_UPLOADS_PER_USER": ["-1/1h"], "RATE_LIMIT_RECORD_WRITES_PER_USER": ["0.5/1h"],
         "RATE_LIMIT_INBOX_SENDS_PER_USER": ["secret"], "RATE_LIMIT_EXPORTS_PER_USER": ["secret"],
+        "RATE_LIMIT_CODES_PER_ACCOUNT": ["secret"], "RATE_LIMIT_CODES_PER_ADDRESS": ["0/1h"],
+        "RATE_LIMIT_CODE_TRIES_PER_ACCOUNT": ["20"],
         "LOG_LEVEL": ["secret", "verbose"],
         "DIRECTORY": ["secret", "true", "member", "Members"],
         "S3_FORCE_PATH_STYLE": ["secret"],

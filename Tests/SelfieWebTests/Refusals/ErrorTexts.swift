@@ -60,8 +60,23 @@ enum ErrorTexts {
         "password_wrong": (
             "The password of the signed-in user is wrong.", "Ask the user again. The session stays valid."
         ),
+        "code_invalid": (
+            """
+            The code is wrong, used, older than ten minutes, for another purpose or account, or a newer one was sent. After five \
+            wrong tries, it works no more.
+            """,
+            "Ask the user for the code from the newest mail, or send another one."
+        ),
         "account_disabled": (
-            "The operator has disabled the account. Only a correct password gets this answer.", "Tell the user."
+            "The operator has disabled the account. Only a correct password or code gets this answer.", "Tell the user."
+        ),
+        "email_unverified": (
+            "The service requires verified e-mail addresses. Only a correct password gets this answer.",
+            "Send a code for `signin`, and sign in with it."
+        ),
+        "password_exists": (
+            "The account has a password, so `set_password` can't set the first one.",
+            "Use `reset_password`, or `recover_password`."
         ),
         "cross_site_request": ("Only the gallery's own pages may call this.", "Use the calls below `/api`."),
         "photo_url_invalid": (

@@ -59,6 +59,7 @@ enum ErrorsPage {
             - `password_wrong`: the old password is wrong, or the password that confirms a deletion.
             - `photo_not_found` with 401: there is no such photo, or it belongs to somebody else. railsauth's clients expect 401.
             - `email_or_password_wrong`: this call signed nobody in.
+            - `code_invalid`: the code from a mail is wrong or too old.
             - `api_credential_wrong`: the app's own credential is wrong. Only a new build of the app helps.
 
             ## Codes
