@@ -36,6 +36,8 @@ package struct NewDelivery: Sendable {
     package let cause: String
     /// For how long it may be tried.
     package let lifetime: Duration
+    /// How long it waits for its first try.
+    package let delay: Duration
 
     /// Twice as long as all tries take.
     package static let maxLifetime: Duration = .seconds(56 * 3_600)
@@ -45,9 +47,11 @@ package struct NewDelivery: Sendable {
         channel: DeliveryChannelName,
         target: String,
         cause: String,
-        lifetime: Duration = maxLifetime
+        lifetime: Duration = maxLifetime,
+        delay: Duration = .zero
     ) {
-        (self.id, self.channel, self.target, self.cause, self.lifetime) = (id, channel, target, cause, lifetime)
+        (self.id, self.channel, self.target, self.cause) = (id, channel, target, cause)
+        (self.lifetime, self.delay) = (lifetime, delay)
     }
 }
 

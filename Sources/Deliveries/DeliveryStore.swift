@@ -28,13 +28,15 @@ package struct DeliveryStore: Sendable {
     /// - Returns: An INSERT.
     package static func insertion(of deliveries: [NewDelivery]) -> PostgresQuery {
         """
-        INSERT INTO deliveries (id, channel, target, cause, ends_at)
-        SELECT id, channel, target, cause::jsonb, now() AT TIME ZONE 'UTC' + make_interval(secs => lifetime)
+        INSERT INTO deliveries (id, channel, target, cause, due_at, ends_at)
+        SELECT id, channel, target, cause::jsonb, now() AT TIME ZONE 'UTC' + delay * interval '1 ms',
+            now() AT TIME ZONE 'UTC' + make_interval(secs => lifetime)
         FROM unnest(
             \(deliveries.map(\.id.uuidString))::uuid[], \(deliveries.map(\.channel.rawValue))::text[],
             \(deliveries.map(\.target))::text[], \(deliveries.map(\.cause))::text[],
-            \(deliveries.map { Int($0.lifetime.components.seconds) })::bigint[]
-        ) AS new (id, channel, target, cause, lifetime)
+            \(deliveries.map { Int($0.lifetime.components.seconds) })::bigint[],
+            \(deliveries.map { Int($0.delay / .milliseconds(1)) })::bigint[]
+        ) AS new (id, channel, target, cause, lifetime, delay)
         """
     }
 

@@ -5,7 +5,7 @@ usage: smtp_server.py FOLDER none|starttls|implicit|plain [CERTIFICATE KEY]
 `none` and `plain` have no TLS; `plain` does not let anybody sign in. The others let `ada` sign in with `open sesame`, and
 take mails from nobody else. FOLDER gets a file for each mail, with its envelope and bytes as JSON. Before each reply to
 MAIL, RCPT, DATA and AUTH, FOLDER/replies.json is read. It has a reply for each of these, or "silence", or "cut" for the end
-of the connection.
+of the connection, or "half" for a refusal of every other one.
 """
 
 import asyncio
@@ -29,12 +29,16 @@ async def scripted(command, server):
         server.transport.abort()
     if reply in ("silence", "cut"):
         await asyncio.sleep(3_600)
+    if reply == "half":
+        handler.half = not handler.half
+        return "451 4.7.1 Try again later" if handler.half else None
     return reply
 
 
 class Handler:
     def __init__(self):
         self.count = 0
+        self.half = False
 
     async def handle_MAIL(self, server, session, envelope, address, options):
         reply = await scripted("MAIL", server)

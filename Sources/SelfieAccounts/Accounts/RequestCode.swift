@@ -19,6 +19,8 @@ package struct RequestCode: Sendable {
     ///   - source: Where the request came from.
     /// - Throws: `RateLimitExceeded`, `PostgresError`.
     package func callAsFunction(_ purpose: CodePurpose, email: String, from source: RequestSource) async throws {
+        // The work for a mail would slow the client's next request down, and so tell which address has an account.
+        let delay = Duration.milliseconds(Int.random(in: Self.delay))
         let ofAddress = try await limiter.count(LimitedAction.code(from: source.address), ofUser: nil, from: source)
         try await limiter.givingBack(
             ofAddress,
@@ -32,13 +34,19 @@ package struct RequestCode: Sendable {
                 try await accountLimiter.givingBack(
                     counted,
                     onFailureOf: {
-                        try await codes.send(purpose, to: account.receiver, from: source)
+                        try await codes.send(purpose, to: account.receiver, after: delay, from: source)
                     }
                 )
             }
         )
-        notifier.notify([.deliveries])
+        Task { [notifier] in
+            try? await Task.sleep(for: delay)
+            notifier.notify([.deliveries])
+        }
     }
+
+    /// How long a code waits before it is sent, in milliseconds.
+    private static let delay = 100...400
 
     /// Codes for a network that the account knows are counted apart, so that strangers can't keep its user from one.
     private static func action(to account: FoundAccount, from source: RequestSource) -> LimitedAction {
@@ -64,10 +72,11 @@ struct FindAccount: Sendable {
         from source: RequestSource
     ) async throws -> FoundAccount {
         let network = source.address.network
+        let unknown = AccountName.unknown(email: email)
         let found = try await users.find(email: email, from: network)
         let present = FoundAccount(
             user: found?.user,
-            email: email,
+            otherwise: unknown,
             isKnownNetwork: found?.isKnownNetwork ?? false
         )
         // Looked up for each address, so that the time tells nothing.
@@ -75,7 +84,7 @@ struct FindAccount: Sendable {
             present.user?.isEmailProven != true, let user = try await users.find(id: id)
         else { return present }
         // A thief who has changed the address knows its networks. So the former one is a stranger everywhere.
-        return FoundAccount(user: user, email: email, isKnownNetwork: false, formerEmail: email)
+        return FoundAccount(user: user, otherwise: unknown, isKnownNetwork: false, formerEmail: email)
     }
 }
 

@@ -139,7 +139,7 @@ package struct SignIn: Sendable {
         let found = try await users.find(email: attempt.email, from: attempt.source.address.network)
         let account = FoundAccount(
             user: found?.user,
-            email: attempt.email,
+            otherwise: .unknown(email: attempt.email),
             isKnownNetwork: found?.isKnownNetwork ?? false
         )
         return try await codeCheck(.init(code, for: .signIn, of: account, from: attempt.source)) { code in

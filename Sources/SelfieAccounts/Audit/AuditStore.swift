@@ -23,15 +23,7 @@ package struct AuditStore: Sendable {
     /// - Throws: `PostgresError`.
     func add(_ event: AuditEvent, userID: Int?, from source: RequestSource) async throws {
         guard let userID else {
-            try await postgres.write(
-                """
-                INSERT INTO audit_events AS counted (event, address, request_id, hour)
-                VALUES (
-                    \(event.rawValue), \(source.address.site), \(source.requestID), date_trunc('hour', now() AT TIME ZONE 'UTC')
-                )
-                ON CONFLICT (hour, event, address) WHERE hour IS NOT NULL DO UPDATE SET count = counted.count + 1
-                """
-            )
+            try await postgres.write(Self.insertion(of: event, from: source))
             return
         }
         // Because of the lock, no event with an address can come after the account's deletion.
@@ -42,6 +34,17 @@ package struct AuditStore: Sendable {
             FROM users WHERE id = \(userID) FOR KEY SHARE
             """
         )
+    }
+
+    /// The part of a statement that counts an event without an account.
+    static func insertion(of event: AuditEvent, from source: RequestSource) -> PostgresQuery {
+        """
+        INSERT INTO audit_events AS counted (event, address, request_id, hour)
+        VALUES (
+            \(event.rawValue), \(source.address.site), \(source.requestID), date_trunc('hour', now() AT TIME ZONE 'UTC')
+        )
+        ON CONFLICT (hour, event, address) WHERE hour IS NOT NULL DO UPDATE SET count = counted.count + 1
+        """
     }
 
     /// The part of a statement that adds an event for each of some users.

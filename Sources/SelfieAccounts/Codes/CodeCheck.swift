@@ -90,12 +90,20 @@ package struct CodeCheck: Sendable {
 struct FoundAccount: Sendable {
     /// Nil when there is none.
     let user: User?
-    /// The address, as the client sent it.
-    let email: String
+    let name: AccountName
     /// Whether its user has signed in from the network of the request before.
     let isKnownNetwork: Bool
     /// The address of the request, if the account had it a short time ago and has another one now.
-    var formerEmail: String?
+    let formerEmail: String?
 
-    var name: AccountName { user.map { .user(id: $0.id) } ?? .unknown(email: email) }
+    /// - Parameters:
+    ///   - user: The account; nil when there is none.
+    ///   - unknown: The name of the address without an account. It is made for each address, so that its time tells nothing.
+    ///   - isKnownNetwork: Whether its user has signed in from the network of the request before.
+    ///   - formerEmail: The address of the request, if the account had it a short time ago and has another one now.
+    init(user: User?, otherwise unknown: AccountName, isKnownNetwork: Bool, formerEmail: String? = nil) {
+        self.user = user
+        name = user.map { .user(id: $0.id) } ?? unknown
+        (self.isKnownNetwork, self.formerEmail) = (isKnownNetwork, formerEmail)
+    }
 }

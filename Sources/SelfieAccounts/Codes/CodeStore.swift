@@ -32,28 +32,32 @@ package struct CodeStore: Sendable {
 
     /// Makes a code, which replaces the one before, and sends it.
     ///
-    /// An address without an account costs the same statement, so that its time tells nothing.
+    /// An address without an account costs as many rows, so that its time tells nothing.
     ///
     /// - Parameters:
     ///   - purpose: What the code is for.
     ///   - receiver: Who gets it.
+    ///   - delay: How long it waits before it is sent.
     ///   - source: Where the request came from.
     /// - Throws: `PostgresError`.
-    func send(_ purpose: CodePurpose, to receiver: CodeReceiver, from source: RequestSource) async throws {
+    func send(
+        _ purpose: CodePurpose,
+        to receiver: CodeReceiver,
+        after delay: Duration,
+        from source: RequestSource
+    ) async throws {
         let id = UUID()
-        let query: PostgresQuery = """
-            WITH made AS (
-                \(part: insertion(of: id, purpose, to: receiver))
-            ), audited AS (
-                \(part: AuditStore.insertion(
-                    of: .codeRequested,
-                    from: source,
-                    forEach: "SELECT user_id FROM made WHERE user_id IS NOT NULL"
-                ))
-            )
-            \(part: DeliveryStore.insertion(of: [Self.delivery(of: id, for: purpose)]))
+        let users: PostgresQuery = "SELECT user_id FROM made WHERE user_id IS NOT NULL"
+        let event =
+            receiver.userID == nil
+            ? AuditStore.insertion(of: .codeRequested, from: source)
+            : AuditStore.insertion(of: .codeRequested, from: source, forEach: users)
+        try await postgres.write(
             """
-        try await postgres.write(query)
+            WITH made AS (\(part: insertion(of: id, purpose, to: receiver))), audited AS (\(part: event))
+            \(part: DeliveryStore.insertion(of: [Self.delivery(of: id, for: purpose, after: delay)]))
+            """
+        )
     }
 
     /// The same in a transaction, without an event.
@@ -80,14 +84,18 @@ package struct CodeStore: Sendable {
         """
     }
 
-    private static func delivery(of id: UUID, for purpose: CodePurpose) -> NewDelivery {
+    private static func delivery(
+        of id: UUID,
+        for purpose: CodePurpose,
+        after delay: Duration = .zero
+    ) -> NewDelivery {
         let kind: MailKind =
             switch purpose {
             case .signIn: .signInCode
             case .reset: .resetCode
             case .email: .emailCode
             }
-        return MailCause(kind: kind, code: id).delivery(lifetime: .seconds(lifetimeSeconds))
+        return MailCause(kind: kind, code: id).delivery(lifetime: .seconds(lifetimeSeconds), delay: delay)
     }
 
     // MARK: - Entering

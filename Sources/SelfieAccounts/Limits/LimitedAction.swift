@@ -159,20 +159,23 @@ func normalized(_ email: String) -> String {
 /// An account as a sign-in names it.
 package enum AccountName: Sendable {
     case user(id: Int)
-    /// An e-mail without an account.
-    case unknown(email: String)
+    /// An e-mail without an account, as accounts are compared by it.
+    case normalized(email: String)
+
+    /// An e-mail without an account, as a client sent it.
+    static func unknown(email: String) -> AccountName { .normalized(email: SelfieAccounts.normalized(email)) }
 
     fileprivate var kind: String {
         switch self {
         case .user: "user"
-        case .unknown: "email"
+        case .normalized: "email"
         }
     }
 
     fileprivate var name: String {
         switch self {
         case .user(let id): "\(id)"
-        case .unknown(let email): normalized(email)
+        case .normalized(let email): email
         }
     }
 

@@ -16,10 +16,10 @@ struct MailCause: Codable, Sendable {
     /// All mails go to one server, which is one target.
     private static let target = "mail"
 
-    func delivery(lifetime: Duration = NewDelivery.maxLifetime) -> NewDelivery {
+    func delivery(lifetime: Duration = NewDelivery.maxLifetime, delay: Duration = .zero) -> NewDelivery {
         let encoder = JSONEncoder()
         // None of its values can't be encoded.
         let cause = (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-        return NewDelivery(channel: .mail, target: Self.target, cause: cause, lifetime: lifetime)
+        return NewDelivery(channel: .mail, target: Self.target, cause: cause, lifetime: lifetime, delay: delay)
     }
 }
