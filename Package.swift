@@ -754,6 +754,7 @@ let package = Package(
         .testTarget(
             name: "SelfieConfigurationTests",
             dependencies: [
+                "Mail",
                 "Postgres", "S3", "SelfieConfiguration", "SelfieAccounts", "SelfiePhotos",
                 "ServerProcesses", "TestSupport",
             ],

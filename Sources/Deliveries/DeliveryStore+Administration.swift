@@ -79,6 +79,7 @@ extension DeliveryStore {
     /// - Parameters:
     ///   - onlyFailed: Whether to list only those that are not tried any more.
     ///   - limit: The most.
+    /// - Returns: The deliveries.
     /// - Throws: `PostgresError`.
     package func list(onlyFailed: Bool, limit: Int) async throws -> [DescribedDelivery] {
         try await postgres.read(

@@ -1,10 +1,10 @@
 import Curl
 import Foundation
 import NIOCore
+import ProcessTestSupport
 import Testing
 
 @testable import Mail
-import ProcessTestSupport
 
 @Suite("Mails to a server", .timeLimit(.minutes(2)))
 struct MailServerTests {

@@ -96,6 +96,8 @@ package struct ConfirmEmail: Sendable {
     let users: UserStore
     let check: CodeCheck
 
+    /// Changes the address, or notes that the present one is proven.
+    ///
     /// Sessions stay valid. Another account that has the address without a proof loses it.
     ///
     /// - Parameters:

@@ -26,7 +26,11 @@ package struct MailOutbox: Sendable {
     /// - Throws: An error of Foundation's.
     package func write(_ mail: MailMessage, kind: String, code: String?) throws {
         let files = FileManager.default
-        try files.createDirectory(atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        try files.createDirectory(
+            atPath: folder,
+            withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700]
+        )
         let milliseconds = Int(mail.date.timeIntervalSince1970 * 1_000)
         let path = "\(folder)/\(milliseconds)-\(kind)-\(mail.id.uuidString.lowercased()).eml"
         try Data(mail.bytes.readableBytesView).write(to: URL(filePath: path), options: .atomic)

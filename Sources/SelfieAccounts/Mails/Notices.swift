@@ -25,6 +25,7 @@ package struct Notices: Sendable {
     ///   - email: The address that gets it.
     ///   - events: Selects one column, the ids of events in the history.
     /// - Returns: An INSERT.
+    /// - Throws: `CryptographyError` when the address can't be sealed.
     func insertion(of kind: MailKind, to email: String, forEach events: PostgresQuery) throws -> PostgresQuery {
         let sealed = try box.seal(Array(email.utf8)).withUnsafeBytes { Base64URL.string(of: $0) }
         return DeliveryStore.insertion(of: MailCause(kind: kind, to: sealed).delivery(), forEach: events)

@@ -76,7 +76,9 @@ final class MetricsSampler: Sendable {
     /// A sentence for each of them, by its name.
     static let help = Dictionary(
         uniqueKeysWithValues: gauges.map { ($0.name, $0.help) } + counters.map { ("\($0.name)_total", $0.help) }
-            + [deletions, failedRenditions, waitingDeliveries, oldestDelivery, failedDeliveries, build].map { ($0.name, $0.help) }
+            + [deletions, failedRenditions, waitingDeliveries, oldestDelivery, failedDeliveries, build].map {
+                ($0.name, $0.help)
+            }
             + [("\(renditions.name)_total", renditions.help)]
     )
 

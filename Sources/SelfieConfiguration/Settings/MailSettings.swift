@@ -22,13 +22,16 @@ package struct MailSettings: Sendable {
 }
 
 extension ConfigurationSource {
-    /// Tells users what a command did to their accounts; nil when the settings for that are missing or malformed.
+    /// Tells users what a command did to their accounts.
     ///
     /// - Parameter outbox: A folder that gets all mails instead of a server; nil for none.
+    /// - Returns: nil when the settings for that are missing or malformed.
     package func notices(outbox: String?) -> Notices? {
-        guard let (mail, secret) = try? read({ settings in
-            settings.mail(outbox: outbox).flatMap { mail in settings.secretKeyBase().map { (mail, $0) } }
-        }) else { return nil }
+        guard
+            let (mail, secret) = try? read({ settings in
+                settings.mail(outbox: outbox).flatMap { mail in settings.secretKeyBase().map { (mail, $0) } }
+            })
+        else { return nil }
         return Notices(secret: secret, includesSignIns: mail.tellsOfSignIns)
     }
 }
@@ -38,11 +41,11 @@ extension SettingsReader {
         required("SECRET_KEY_BASE", "at least 32 characters", isSecret: true) { $0.count >= 32 ? $0 : nil }
     }
 
-    /// How mails are sent; nil for not at all.
+    /// How mails are sent.
     ///
     /// - Parameter outbox: A folder that gets all mails instead of a server; nil for none.
+    /// - Returns: nil when none are sent.
     package mutating func mail(outbox: String? = nil) -> MailSettings? {
-        let isSet = source.value(of: "SMTP_URL") != nil
         let server = optional("SMTP_URL", Self.expectedServer, isSecret: true) { try? MailServer($0) }
         let sender = optional("MAIL_FROM", Self.expectedSender) { try? MailSender($0) }
         let templates = text("MAIL_TEMPLATES")
@@ -56,7 +59,7 @@ extension SettingsReader {
         }
         let appURL = optional("APP_URL", "an http:// or https:// URL", parse: Self.origin)
         let tellsOfSignIns = optional("NOTICES", "signin, or not set", default: false) { $0 == "signin" ? true : nil }
-        if isSet, outbox == nil, source.value(of: "MAIL_FROM") == nil {
+        if server != nil, outbox == nil, source.value(of: "MAIL_FROM") == nil {
             invalid.append(.missing(key: "MAIL_FROM", hint: "whom mails are from"))
         }
         let destination: MailSettings.Destination
@@ -67,7 +70,9 @@ extension SettingsReader {
         } else {
             return nil
         }
-        guard let sender = sender ?? (outbox == nil ? nil : try? MailSender(Self.senderInDevelopment)) else { return nil }
+        guard let sender = sender ?? (outbox == nil ? nil : try? MailSender(Self.senderInDevelopment)) else {
+            return nil
+        }
         return MailSettings(
             destination: destination,
             sender: sender,
@@ -80,7 +85,9 @@ extension SettingsReader {
 
     /// Whether a sign-in needs an address that is proven; that needs mails.
     mutating func needsVerifiedEmail(hasMail: Bool) -> Bool {
-        let isNeeded = optional("VERIFIED_EMAIL", "required, or not set", default: false) { $0 == "required" ? true : nil }
+        let isNeeded = optional("VERIFIED_EMAIL", "required, or not set", default: false) {
+            $0 == "required" ? true : nil
+        }
         if isNeeded { requireMail(hasMail, for: "VERIFIED_EMAIL=required") }
         return isNeeded
     }

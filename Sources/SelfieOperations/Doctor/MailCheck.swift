@@ -48,7 +48,9 @@ struct MailCheck: Sendable {
         let name = "\(server.host):\(server.port)"
         do {
             let reply = try await server.check(by: curl)
-            if reply.code < 400 { return findings.ok("\(name) lets the service \(server.signsIn ? "sign in" : "send")") }
+            if reply.code < 400 {
+                return findings.ok("\(name) lets the service \(server.signsIn ? "sign in" : "send")")
+            }
             findings.failed(
                 "\(name) does not let the service sign in: it replied \(reply.code)",
                 reply.code >= 500

@@ -8,6 +8,7 @@ extension Administration {
     /// - Parameters:
     ///   - onlyFailed: Whether to list only those that are not tried any more.
     ///   - limit: The most.
+    /// - Returns: The deliveries.
     /// - Throws: `PostgresError`.
     package func deliveries(onlyFailed: Bool, limit: Int) async throws -> [DescribedDelivery] {
         try await DeliveryStore(postgres: postgres).list(onlyFailed: onlyFailed, limit: limit)

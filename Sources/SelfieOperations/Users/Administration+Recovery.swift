@@ -36,7 +36,8 @@ extension Administration {
     package func changeEmail(of selector: UserSelector, to email: String) async throws {
         let id = try await id(of: selector)
         do {
-            guard try await ChangeEmail(users: UserStore(postgres: postgres, notices: notices))(email, ofUser: id) else {
+            guard try await ChangeEmail(users: UserStore(postgres: postgres, notices: notices))(email, ofUser: id)
+            else {
                 throw AdministrationError.noSuchUser(selector)
             }
         } catch let error as InvalidInput {

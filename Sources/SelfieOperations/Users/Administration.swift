@@ -46,6 +46,7 @@ package struct Administration: Sendable {
         let rows = try await postgres.read(
             """
             SELECT users.id, member_id, first_name, last_name, title, email, created_at, disabled_at,
+                \(part: PostgresQuery(stringLiteral: EmailState.column)),
                 (SELECT count(*) FROM photos WHERE user_id = users.id AND state <> 'pending') AS photo_count,
                 (SELECT count(*) FROM records WHERE owner_id = users.id AND deleted_at IS NULL) AS record_count,
                 (SELECT count(*) FROM sessions

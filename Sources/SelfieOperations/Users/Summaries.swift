@@ -1,6 +1,7 @@
 package import Encodings
 package import FoundationEssentials
 import Postgres
+package import SelfieAccounts
 
 /// An account as an administrator sees it.
 package struct UserSummary: Sendable, Encodable {
@@ -11,6 +12,7 @@ package struct UserSummary: Sendable, Encodable {
     package let lastName: String
     package let title: String
     package let email: String
+    package let emailState: EmailState
     @Nullable package var createdAt: Date?
     /// Nil for an enabled account.
     @Nullable package var disabledAt: Date?
@@ -27,6 +29,7 @@ package struct UserSummary: Sendable, Encodable {
         lastName = try row.decode("last_name")
         title = try row.decode("title")
         email = try row.decode("email")
+        emailState = EmailState(rawValue: try row.decode("email_state")) ?? .unverified
         createdAt = try row.decodeIfPresent("created_at")
         disabledAt = try row.decodeIfPresent("disabled_at")
         photoCount = try row.decode("photo_count")

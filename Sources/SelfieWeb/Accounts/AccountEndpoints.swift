@@ -61,7 +61,8 @@ struct AccountEndpoints: EndpointGroup {
                 """,
             changesState: true,
             limitedBy: [
-                .getTokenPerAddress, .signInPerAccount, .signInPerAddress, .passwordTriesPerAccount, .codeTriesPerAccount,
+                .getTokenPerAddress, .signInPerAccount, .signInPerAddress, .passwordTriesPerAccount,
+                .codeTriesPerAccount,
             ],
             takes: [.accountEmail, .passwordOrCode, .codeOrPassword, .device, .remember],
             answers: [.ok("The token.", .object(Member.token))],

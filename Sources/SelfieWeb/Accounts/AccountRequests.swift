@@ -49,7 +49,8 @@ struct AccountRequests: Sendable {
     /// Makes an account.
     func signUp(_ request: Request, _ context: ServiceRequestContext) async throws -> User {
         var parameters = try await RequestParameters.read(from: request, context: context)
-        let hasPassword = try !takesMore || !parts.settings.signsUpWithoutPassword
+        let hasPassword =
+            try !takesMore || !parts.settings.signsUpWithoutPassword
             || parameters.optional(.chosenPassword) != nil
         if hasPassword { parameters = parameters.requiring([.chosenPassword]) }
         return try await parts.useCases.accounts.signUp(

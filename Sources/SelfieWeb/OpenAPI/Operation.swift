@@ -157,7 +157,9 @@ struct Operation {
             "properties": .object(OrderedDictionary(uniqueKeysWithValues: properties)),
         ]
         if settings.mail != nil, let password = parameters.first(where: { $0.need == .withoutCode }) {
-            schema = schema.with(["anyOf": [["required": [.string(password.name)]], ["required": [.string(Self.code)]]]])
+            schema = schema.with([
+                "anyOf": [["required": [.string(password.name)]], ["required": [.string(Self.code)]]]
+            ])
         }
         return mediaType == Self.multipart ? schema.with(["propertyNames": ["not": Pattern.noPartName]]) : schema
     }

@@ -105,7 +105,9 @@ struct DropDelivery: AsyncParsableCommand {
 
     func run() async throws {
         let count = try await Administration.run { try await $0.dropDeliveries(selection.id) }
-        try output.print(DeliveryOutcome(count: count)) { "\(Deliveries.text(count)) \(count == 1 ? "is" : "are") removed." }
+        try output.print(DeliveryOutcome(count: count)) {
+            "\(Deliveries.text(count)) \(count == 1 ? "is" : "are") removed."
+        }
     }
 }
 

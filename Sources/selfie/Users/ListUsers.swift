@@ -1,4 +1,5 @@
 import ArgumentParser
+import SelfieAccounts
 import SelfieOperations
 
 struct ListUsers: AsyncParsableCommand {
@@ -60,7 +61,7 @@ struct ShowUser: AsyncParsableCommand {
             TextTable.text([
                 ["id", "\(user.id)"],
                 ["member id", user.memberId],
-                ["e-mail", Cell.text(user.email)],
+                ["e-mail", "\(Cell.text(user.email)) (\(user.emailState.rawValue))"],
                 ["first name", Cell.text(user.firstName)],
                 ["last name", Cell.text(user.lastName)],
                 ["title", Cell.text(user.title)],

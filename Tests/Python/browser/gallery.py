@@ -258,9 +258,9 @@ def change_password(browser):
     browser.press(Keys.DELETE)
     browser.wait_for_text("#count", "3 photos")
     open_account(browser)
-    browser.tab_to("#leave-password")
+    browser.tab_to("#leave-proof")
     browser.press("half typed", Keys.ESCAPE, Keys.ENTER)
-    assert browser.one("#leave-password").get_attribute("value") == "", "nothing stays for the next one to find"
+    assert browser.one("#leave-proof").get_attribute("value") == "", "nothing stays for the next one to find"
     browser.tab_to("#old-password")
     browser.press("not my password", Keys.TAB, GIVEN["new_password"], Keys.ENTER)
     browser.wait_for_text("#password .problem", "The password is wrong.")
@@ -342,7 +342,7 @@ def leave(browser):
     browser.wait_for_text("#count", "3 photos")
     note_secrets(browser)
     open_account(browser)
-    browser.tab_to("#leave-password")
+    browser.tab_to("#leave-proof")
     browser.press(GIVEN["new_password"], Keys.ENTER)
     browser.wait_for_text("#toasts", "Your account and all photos are deleted.")
     assert call("POST", "/gallery/signin", email=GIVEN["email"], password=GIVEN["new_password"])[0] == 401

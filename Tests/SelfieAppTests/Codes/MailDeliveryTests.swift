@@ -76,9 +76,13 @@ struct MailDeliveryTests {
             try await poll("refusal") {
                 try await service.count("SELECT count(*) FROM deliveries WHERE reason = 'RCPT 451 4.7.1'") == 1
             }
-            let waits = "SELECT count(*) FROM deliveries WHERE due_at - created_at BETWEEN interval '4 s' AND interval '9 s'"
+            let waits =
+                "SELECT count(*) FROM deliveries WHERE due_at - created_at BETWEEN interval '4 s' AND interval '9 s'"
             #expect(try await service.count("\(part: .init(stringLiteral: waits))") == 1)
-            let id = try await service.postgres.read("SELECT id::text AS id FROM deliveries")[0].decode("id", as: String.self)
+            let id = try await service.postgres.read("SELECT id::text AS id FROM deliveries")[0].decode(
+                "id",
+                as: String.self
+            )
             #expect(try await service.count("SELECT count(*) FROM users WHERE email_refused_at IS NOT NULL") == 0)
             try peer.reply([:])
             try await service.postgres.write("UPDATE deliveries SET due_at = now() AT TIME ZONE 'UTC'")
@@ -169,7 +173,8 @@ struct MailDeliveryTests {
     func addresses() async throws {
         try await Self.run(settings: ["RATE_LIMITS": "off"]) { service, peer in
             let good = [
-                #""a b"@example.com"#, "a,b@example.com", "ada@bücher.example", "ada@xn--bcher-kva.example", "a'b@example.com",
+                #""a b"@example.com"#, "a,b@example.com", "ada@bücher.example", "ada@xn--bcher-kva.example",
+                "a'b@example.com",
             ]
             let bad = [
                 "ä@example.com", "a\r\nRCPT TO:<eve@example.com>@example.com", "<eve@example.com>,a@example.com",
@@ -194,7 +199,9 @@ struct MailDeliveryTests {
                     #""a b"@example.com"#, #""a,b"@example.com"#, "ada@xn--bcher-kva.example", "a'b@example.com",
                 ]
             )
-            let failed = try await service.postgres.read("SELECT DISTINCT reason FROM deliveries WHERE failed_at IS NOT NULL")
+            let failed = try await service.postgres.read(
+                "SELECT DISTINCT reason FROM deliveries WHERE failed_at IS NOT NULL"
+            )
             for row in failed { #expect(try row.decode("reason", as: String.self).hasPrefix("address_")) }
         }
     }

@@ -36,7 +36,9 @@ struct RecoveryTests {
             #expect(try await service.recover("ada@example.com", code: code).isInvalidCode)
             // Codes from before are over, too.
             #expect(try await service.count("SELECT count(*) FROM codes") == 0)
-            #expect(try await service.count("SELECT count(*) FROM audit_events WHERE event = 'password_recovered'") == 1)
+            #expect(
+                try await service.count("SELECT count(*) FROM audit_events WHERE event = 'password_recovered'") == 1
+            )
         }
     }
 

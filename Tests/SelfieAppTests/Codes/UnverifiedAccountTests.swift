@@ -77,7 +77,8 @@ struct UnverifiedAccountTests {
             )
             // Whoever lacks the password does not learn it.
             #expect(try await service.signIn(email: "ada@example.com", password: "wrong").status == 401)
-            let head = "/api/get_token?email=ada@example.com&password=\(try TestService.encrypt("my password").formEncoded)"
+            let head =
+                "/api/get_token?email=ada@example.com&password=\(try TestService.encrypt("my password").formEncoded)"
             let headers = [("Authorization", TestService.basic)]
             #expect(try await service.send("GET", head, headers: headers).status == 403)
             #expect(try await service.send("HEAD", head, headers: headers).status == 403)
@@ -144,10 +145,14 @@ struct UnverifiedAccountTests {
             )
             try await poll("removal") { try await service.count("SELECT count(*) FROM users") == 2 }
             let left = try await service.postgres.read("SELECT email FROM users ORDER BY email")
-            #expect(try left.map { try $0.decode("email", as: String.self) } == ["ada@example.com", "grace@example.com"])
+            #expect(
+                try left.map { try $0.decode("email", as: String.self) } == ["ada@example.com", "grace@example.com"]
+            )
             // Nobody is told: the address may be anybody's.
             #expect(service.subjects(to: "eve@example.com").isEmpty)
-            #expect(try await service.count("SELECT count(*) FROM deliveries WHERE cause->>'kind' = 'account_deleted'") == 0)
+            #expect(
+                try await service.count("SELECT count(*) FROM deliveries WHERE cause->>'kind' = 'account_deleted'") == 0
+            )
             #expect(try await service.signUpWithoutPassword("eve@example.com").status == 200)
         }
     }

@@ -6,7 +6,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@Suite("The pages in Chromium, without a network", .timeLimit(.minutes(3)))
+@Suite("The pages in Chromium, without a network", .serialized, .timeLimit(.minutes(3)))
 struct BrowserTests {
     private static let account = ["email": "grace@example.com", "password": "a good password"]
 
@@ -35,6 +35,22 @@ struct BrowserTests {
             try await keyed
             #expect(try await service.count("SELECT count(*) FROM users") == 0)
             #expect(service.log.text.contains("/gallery/photos"))
+        }
+    }
+
+    @Test("By keyboard: recover a forgotten password, sign in with a code, change the address")
+    func codes() async throws {
+        try await TestService.run(settings: ["LOG_LEVEL": "trace"]) { service in
+            try await Self.run(
+                "codes.py",
+                in: service,
+                Self.account.merging([
+                    "new_password": "another good password", "new_email": "admiral@example.com",
+                    "outbox": service.mails.folder.path,
+                ]) { $1 }
+            )
+            let emails = try await service.postgres.read("SELECT email FROM users WHERE email_verified_at IS NOT NULL")
+            #expect(try emails.map { try $0.decode("email", as: String.self) } == ["admiral@example.com"])
         }
     }
 

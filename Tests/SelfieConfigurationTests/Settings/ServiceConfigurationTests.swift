@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Mail
 import Postgres
 import S3
 import SelfiePhotos
@@ -195,6 +196,48 @@ struct ServiceConfigurationTests {
         #expect(message.contains("OBJECTS_PATH"))
     }
 
+    @Test("Without SMTP_URL there are no mails, and what needs them is refused")
+    func mail() throws {
+        #expect(try read().mail == nil)
+        let server = ["SMTP_URL": "smtps://user:secret%20word@mail.example.com"]
+        let configuration = try read(
+            server.merging([
+                "MAIL_FROM": "Ada's Selfies <no-reply@example.com>", "APP_NAME": "Ada's", "NOTICES": "signin",
+                "APP_URL": "https://selfies.example.com/", "VERIFIED_EMAIL": "required",
+                "SIGNUP_WITHOUT_PASSWORD": "true",
+            ]) { $1 }
+        )
+        let mail = try #require(configuration.mail)
+        #expect(mail.sender.name == "Ada's Selfies" && mail.sender.address.text == "no-reply@example.com")
+        #expect(mail.appName == "Ada's" && mail.appURL == "https://selfies.example.com" && mail.tellsOfSignIns)
+        #expect(configuration.needsVerifiedEmail && configuration.signsUpWithoutPassword)
+        guard case .server(let found) = mail.destination else { return #expect(Bool(false)) }
+        #expect(found.host == "mail.example.com" && found.port == 465)
+
+        #expect(
+            "\(try refusal(["SMTP_URL": server["SMTP_URL"]]))".contains("  MAIL_FROM is missing (whom mails are from)")
+        )
+        for (key, value) in [("VERIFIED_EMAIL", "required"), ("SIGNUP_WITHOUT_PASSWORD", "true")] {
+            let message = "\(try refusal([key: value]))"
+            #expect(message.contains("  SMTP_URL is missing (\(key)=\(value) sends codes by mail)"))
+        }
+        // One reason is enough.
+        let error = try refusal([
+            "SMTP_URL": "mail.example.com", "VERIFIED_EMAIL": "required", "MAIL_FROM": "a@b.example",
+        ])
+        #expect(error.invalidSettings.count == 1)
+    }
+
+    @Test("In development, all mails go into the outbox, whatever the server is")
+    func outbox() throws {
+        for changes in [[:], ["SMTP_URL": "smtp://mail.example.com", "MAIL_FROM": "a@b.example"]] {
+            let source = ConfigurationSource(values: Self.required.merging(changes) { $1 })
+            let mail = try #require(try ServiceConfiguration(from: source, outbox: "here").mail)
+            guard case .outbox("here") = mail.destination else { return #expect(Bool(false)) }
+            #expect(mail.sender.address.text == (changes["MAIL_FROM"] ?? "selfie@selfie.invalid"))
+        }
+    }
+
     @Test("All that is malformed of a bucket is named at once, also where the bucket itself is missing")
     func malformedBucket() throws {
         let keys = [
@@ -248,6 +291,10 @@ struct ServiceConfigurationTests {
         "RATE_LIMIT_TOKEN_GUESSES_PER_ADDRESS": ["1/1w"],
         "RATE_LIMIT_UPLOADS_PER_USER": ["-1/1h"], "RATE_LIMIT_RECORD_WRITES_PER_USER": ["0.5/1h"],
         "RATE_LIMIT_INBOX_SENDS_PER_USER": ["secret"], "RATE_LIMIT_EXPORTS_PER_USER": ["secret"],
+        "SMTP_URL": ["secret", "http://secret", "smtp://secret@host", "smtp://a:secret@"],
+        "MAIL_FROM": ["secret", "Secret <secret>", "a@b\nsecret.example"], "APP_URL": ["secret"],
+        "APP_NAME": ["secret \n", String(repeating: "a", count: 61)], "NOTICES": ["secret", "true"],
+        "VERIFIED_EMAIL": ["secret", "true"], "SIGNUP_WITHOUT_PASSWORD": ["secret"],
         "RATE_LIMIT_CODES_PER_ACCOUNT": ["secret"], "RATE_LIMIT_CODES_PER_ADDRESS": ["0/1h"],
         "RATE_LIMIT_CODE_TRIES_PER_ACCOUNT": ["20"],
         "LOG_LEVEL": ["secret", "verbose"],

@@ -53,7 +53,8 @@ struct UsersCommandTests {
             #expect(json.contains(#""\u001b[31m\u202e\u009b100%""#), "\(json)")
             let all = try #require(try Self.json(try await Self.run(service, ["list", "--json"])) as? [[String: Any]])
             let keys = [
-                "id", "member_id", "first_name", "last_name", "title", "email", "created_at", "disabled_at",
+                "id", "member_id", "first_name", "last_name", "title", "email", "email_state", "created_at",
+                "disabled_at",
                 "photo_count", "record_count",
                 "session_count",
             ]

@@ -17,7 +17,8 @@ struct WrongCodeStormTests {
         try await MailServerPeer.with(.plain) { peer in
             let settings = [
                 "SMTP_URL": "smtp://localhost:\(peer.port)", "MAIL_FROM": "no-reply@example.com", "RATE_LIMITS": "on",
-                "TRUSTED_PROXIES": "1", "RATE_LIMIT_CODES_PER_ACCOUNT": "1000/1h", "RATE_LIMIT_CODES_PER_ADDRESS": "1000/1h",
+                "TRUSTED_PROXIES": "1", "RATE_LIMIT_CODES_PER_ACCOUNT": "1000/1h",
+                "RATE_LIMIT_CODES_PER_ADDRESS": "1000/1h",
             ]
             try await ServedSelfie.run(settings: settings) { served in
                 try await Self.attack(served.service, peer)
