@@ -102,7 +102,7 @@ struct DeliveryCheck: Sendable {
             for summary in summaries { note(summary) }
             if summaries.allSatisfy({ $0.waitingCount + $0.failedCount == 0 }) { findings.ok("none waits") }
         } catch {
-            findings.skipped("what waits to be sent, since the database can't be asked")
+            // The check of the database has said why.
         }
     }
 
