@@ -14,6 +14,7 @@ CREATE INDEX users_provisional_until_index ON users (provisional_until) WHERE pr
 CREATE TABLE former_emails (
     user_id integer NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     email text NOT NULL,
+    left_at timestamp NOT NULL DEFAULT (now() AT TIME ZONE 'UTC'),
     ends_at timestamp NOT NULL
 );
 
@@ -33,7 +34,8 @@ CREATE TABLE codes (
     email text,
     created_at timestamp NOT NULL DEFAULT (now() AT TIME ZONE 'UTC'),
     ends_at timestamp NOT NULL,
-    -- Tries from networks that the account knows, and from others.
+    -- Tries with a token, from networks that the account knows, and from others.
+    session_tries integer NOT NULL DEFAULT 0,
     known_tries integer NOT NULL DEFAULT 0,
     other_tries integer NOT NULL DEFAULT 0
 );

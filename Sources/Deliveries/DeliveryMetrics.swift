@@ -22,12 +22,12 @@ package struct DeliveryMetrics: Sendable {
     }
 
     /// The outcome of a try was noted.
-    func ended(_ delivery: Delivery, _ outcome: DeliveryOutcome, isLast: Bool) {
+    func ended(_ delivery: Delivery, _ outcome: DeliveryOutcome, hasFailed: Bool) {
         let word =
             switch outcome {
             case .sent: "sent"
             case .pointless: "pointless"
-            case .notNow where !isLast: "retried"
+            case .notNow where !hasFailed: "retried"
             case .notNow, .refused: "failed"
             }
         Counter(

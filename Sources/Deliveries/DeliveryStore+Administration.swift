@@ -48,7 +48,7 @@ extension DeliveryStore {
             """
             SELECT channel, waiting.count AS waiting_count,
                 coalesce(floor(extract(epoch FROM now() AT TIME ZONE 'UTC' - waiting.oldest)), 0)::bigint AS oldest_age,
-                failed.count AS failed_count
+                coalesce(failed.count, 0) AS failed_count
             FROM unnest(\(DeliveryChannelName.allCases.map(\.rawValue))) AS known (channel)
             CROSS JOIN LATERAL (
                 SELECT count(*), min(created_at) AS oldest FROM (
@@ -56,12 +56,11 @@ extension DeliveryStore {
                     WHERE failed_at IS NULL AND deliveries.channel = known.channel LIMIT \(Self.maxCounted)
                 ) AS counted
             ) AS waiting
-            CROSS JOIN LATERAL (
-                SELECT count(*) FROM (
-                    SELECT FROM deliveries
-                    WHERE failed_at IS NOT NULL AND deliveries.channel = known.channel LIMIT \(Self.maxCounted)
-                ) AS counted
-            ) AS failed
+            LEFT JOIN (
+                SELECT channel, count(*) FROM (
+                    SELECT channel FROM deliveries WHERE failed_at IS NOT NULL LIMIT \(Self.maxCounted)
+                ) AS counted GROUP BY channel
+            ) AS failed USING (channel)
             """
         ).compactMap { row -> DeliverySummary? in
             guard let channel = DeliveryChannelName(rawValue: try row.decode("channel")) else { return nil }

@@ -148,27 +148,33 @@ package struct DeliveryStore: Sendable {
     ///   - delivery: As it was claimed.
     ///   - outcome: What came of it.
     ///   - pause: The pause before the next try; nil for none.
+    /// - Returns: Whether it has failed, and is not tried again.
     /// - Throws: `PostgresError`.
-    func finish(_ delivery: Delivery, _ outcome: DeliveryOutcome, pause: Duration?) async throws {
+    func finish(_ delivery: Delivery, _ outcome: DeliveryOutcome, pause: Duration?) async throws -> Bool {
         switch outcome {
         case .sent, .pointless:
             try await postgres.write("DELETE FROM deliveries WHERE \(part: Self.isHeld(delivery))")
+            return false
         case .notNow(let reason, _):
-            guard let pause else { return try await fail(delivery, reason) }
+            guard let pause else {
+                try await fail(delivery, reason)
+                return true
+            }
             let milliseconds = Int(pause / .milliseconds(1))
             // One that would end before its next try has failed already.
-            try await postgres.write(
-                """
+            let query: PostgresQuery = """
                 UPDATE deliveries SET claimed_until = NULL, reason = \(reason), due_at = next.due_at,
                     failed_at = CASE WHEN next.due_at >= ends_at THEN now() AT TIME ZONE 'UTC' END
                 FROM (
                     SELECT now() AT TIME ZONE 'UTC' + \(milliseconds) * interval '1 ms' AS due_at
                 ) AS next
                 WHERE \(part: Self.isHeld(delivery))
+                RETURNING failed_at IS NOT NULL AS has_failed
                 """
-            )
+            return try await postgres.withConnection { try await $0.query(query).first?.decode("has_failed") ?? false }
         case .refused(let reason):
             try await fail(delivery, reason)
+            return true
         }
     }
 

@@ -184,12 +184,12 @@ package actor DeliveryWorker {
         if case .notNow(_, let retryAfter) = outcome {
             pause = DeliverySchedule.pause(afterTry: delivery.tryCount, retryAfter: retryAfter)
         }
-        try await store.finish(delivery, outcome, pause: pause)
-        metrics.ended(delivery, outcome, isLast: pause == nil)
+        let hasFailed = try await store.finish(delivery, outcome, pause: pause)
+        metrics.ended(delivery, outcome, hasFailed: hasFailed)
         switch outcome {
         case .refused(let reason):
             log("a delivery was refused", delivery, reason)
-        case .notNow(let reason, _) where pause == nil:
+        case .notNow(let reason, _) where hasFailed:
             log("a delivery was tried for the last time", delivery, reason)
         default: break
         }

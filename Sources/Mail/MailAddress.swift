@@ -73,6 +73,7 @@ package struct MailAddress: Sendable, Hashable {
         var result: UnsafeMutablePointer<CChar>?
         let code = idn2_to_ascii_8z(domain, &result, CInt(IDN2_NFC_INPUT.rawValue | IDN2_NONTRANSITIONAL.rawValue))
         defer { free(result) }
+        try requireOneSpelling(of: domain, encoded: code == IDN2_OK.rawValue ? result : nil)
         if [IDN2_TOO_BIG_DOMAIN, IDN2_TOO_BIG_LABEL].contains(where: { $0.rawValue == code }) { throw .tooLong }
         guard code == IDN2_OK.rawValue, let result else { throw .malformed }
         let name = String(cString: result)
@@ -84,8 +85,38 @@ package struct MailAddress: Sendable, Hashable {
         return name
     }
 
+    /// Refuses a domain in other scripts than Latin that is not spelled as it is decoded again, such as with capitals.
+    ///
+    /// What compares addresses ignores case in its own way. `İ` is `i` for one program, and another letter in a domain.
+    private static func requireOneSpelling(
+        of domain: String,
+        encoded: UnsafeMutablePointer<CChar>?
+    ) throws(MailAddressError) {
+        guard let encoded, domain.utf8.contains(where: { $0 >= 0x80 }) else { return }
+        var decoded: UnsafeMutablePointer<CChar>?
+        defer { free(decoded) }
+        guard idn2_to_unicode_8z8z(encoded, &decoded, 0) == CInt(IDN2_OK.rawValue), let decoded else {
+            throw .malformed
+        }
+        let isCapital = { (byte: UInt8) in (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) }
+        guard domain.utf8.map({ isCapital($0) ? $0 + 0x20 : $0 }) == Array(String(cString: decoded).utf8) else {
+            throw .malformed
+        }
+    }
+
     /// Whether a byte of an atom is neither a letter nor a digit.
     private static func isSign(_ byte: UInt8) -> Bool { "!#$%&'*+-/=?^_`{|}~".utf8.contains(byte) }
+}
+
+extension MailAddressError {
+    /// A word for a delivery that failed.
+    package var word: String {
+        switch self {
+        case .malformed: "malformed"
+        case .tooLong: "too_long"
+        case .unsupported: "unsupported"
+        }
+    }
 }
 
 /// Why no mail can be sent to an address.

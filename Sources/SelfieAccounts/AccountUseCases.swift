@@ -72,7 +72,8 @@ package struct AccountUseCases: Sendable {
             remembered: .remembered(maxUnusedDays: rememberedLifetimeDays)
         )
         let audit = AuditStore(postgres: postgres)
-        let notices = mail.map { Notices(secret: secret, includesSignIns: $0.tellsOfSignIns) }
+        let mailAndNotices = mail.map { ($0, Notices(secret: secret, includesSignIns: $0.tellsOfSignIns)) }
+        let notices = mailAndNotices?.1
         self.notices = notices
         let codes = CodeStore(postgres: postgres, keys: CodeKeys(secret: secret))
         let emails = EmailStore(postgres: postgres)
@@ -157,17 +158,19 @@ package struct AccountUseCases: Sendable {
             accountLimiter: accountLimiter
         )
         confirmEmail = ConfirmEmail(users: users, check: codeCheck)
-        mailChannel = mail.map { mail in
+        mailChannel = mailAndNotices.map { mail, notices in
             MailChannel(
                 composer: MailComposer(
                     postgres: postgres,
                     keys: codes.keys,
-                    notices: Notices(secret: secret, includesSignIns: mail.tellsOfSignIns),
+                    notices: notices,
+                    limiter: accountLimiter,
                     identity: mail.identity,
                     templates: mail.templates,
                     now: now
                 ),
                 emails: emails,
+                audit: audit,
                 route: mail.route
             )
         }

@@ -52,16 +52,26 @@ package struct RemoveAccount: Sendable {
 
     /// Removes accounts that were made without a password, and whose address was not proven in time.
     ///
-    /// Nobody is told: the address may be anybody's.
+    /// Nobody is told: the address may be anybody's. A failed removal does not stop the others.
     ///
-    /// - Throws: `PostgresError`.
+    /// - Throws: The first failure, once all had their turn: `PostgresError`.
     func removeEndedProvisional() async throws {
-        for id in try await EmailStore(postgres: postgres).endedProvisionalIDs() {
-            _ = try await remove(id, by: nil, isWhole: true) { connection in
-                guard try await UserStore.lock(id, passwordHash: nil, on: connection) else { return false }
-                return try await EmailStore.isEndedProvisional(id, on: connection)
+        var failure: (any Error)?
+        var last = 0
+        while case let ids = try await EmailStore(postgres: postgres).endedProvisionalIDs(after: last), !ids.isEmpty {
+            for id in ids {
+                do {
+                    _ = try await remove(id, by: nil, isWhole: true) { connection in
+                        guard try await UserStore.lock(id, passwordHash: nil, on: connection) else { return false }
+                        return try await EmailStore.isEndedProvisional(id, on: connection)
+                    }
+                } catch {
+                    failure = failure ?? error
+                }
             }
+            last = ids[ids.count - 1]
         }
+        if let failure { throw failure }
     }
 
     /// Removes an account if a closure, which locks it, allows that.

@@ -218,12 +218,12 @@ struct DeliveryWorkerTests {
                 try await scene.store.claim(.mail, behind: "", busy: [:], maxCount: 10).deliveries.first
             )
             #expect(next.id == dead.id && next.tryCount == 2)
-            try await scene.store.finish(dead, .sent, pause: nil)
-            try await scene.store.finish(dead, .refused(reason: "late"), pause: nil)
-            try await scene.store.finish(dead, .notNow(reason: "late"), pause: .seconds(1))
+            _ = try await scene.store.finish(dead, .sent, pause: nil)
+            _ = try await scene.store.finish(dead, .refused(reason: "late"), pause: nil)
+            _ = try await scene.store.finish(dead, .notNow(reason: "late"), pause: .seconds(1))
             try await scene.store.giveBack(dead)
             #expect(try await scene.rows() == ["mail 2 claimed"])
-            try await scene.store.finish(next, .sent, pause: nil)
+            _ = try await scene.store.finish(next, .sent, pause: nil)
             #expect(try await scene.rows().isEmpty)
         }
     }

@@ -5,15 +5,17 @@ usage: smtp_server.py FOLDER none|starttls|implicit|plain [CERTIFICATE KEY]
 `none` and `plain` have no TLS; `plain` does not let anybody sign in. The others let `ada` sign in with `open sesame`, and
 take mails from nobody else. FOLDER gets a file for each mail, with its envelope and bytes as JSON. Before each reply to
 MAIL, RCPT, DATA and AUTH, FOLDER/replies.json is read. It has a reply for each of these, or "silence", or "cut" for the end
-of the connection, or "half" for a refusal of every other one.
+of the connection, or "half" for two refusals to half of the recipients.
 """
 
 import asyncio
 import base64
+import collections
 import json
 import pathlib
 import ssl
 import sys
+import zlib
 
 from aiosmtpd.smtp import SMTP, AuthResult
 
@@ -21,7 +23,7 @@ FOLDER = pathlib.Path(sys.argv[1])
 PROTECTION = sys.argv[2]
 
 
-async def scripted(command, server):
+async def scripted(command, server, address=""):
     """The reply that the test wants; None for the usual one."""
     path = FOLDER / "replies.json"
     reply = json.loads(path.read_text()).get(command) if path.exists() else None
@@ -30,15 +32,16 @@ async def scripted(command, server):
     if reply in ("silence", "cut"):
         await asyncio.sleep(3_600)
     if reply == "half":
-        handler.half = not handler.half
-        return "451 4.7.1 Try again later" if handler.half else None
+        handler.tries[address] += 1
+        isRefused = zlib.crc32(address.encode()) % 2 == 0 and handler.tries[address] <= 2
+        return "451 4.7.1 Try again later" if isRefused else None
     return reply
 
 
 class Handler:
     def __init__(self):
         self.count = 0
-        self.half = False
+        self.tries = collections.Counter()
 
     async def handle_MAIL(self, server, session, envelope, address, options):
         reply = await scripted("MAIL", server)
@@ -48,7 +51,7 @@ class Handler:
         return reply or "250 2.1.0 OK"
 
     async def handle_RCPT(self, server, session, envelope, address, options):
-        reply = await scripted("RCPT", server)
+        reply = await scripted("RCPT", server, address)
         if reply is None:
             envelope.rcpt_tos.append(address)
         return reply or "250 2.1.5 OK"

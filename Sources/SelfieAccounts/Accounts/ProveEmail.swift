@@ -75,10 +75,8 @@ package struct RequestEmailChange: Sendable {
         from source: RequestSource
     ) async throws -> Void? {
         guard !user.isDisabled else { throw SessionError.ended }
-        let receiver = try await users.find(email: email, from: source.address.network)
-        let name = receiver.map { AccountName.user(id: $0.user.id) } ?? .unknown(email: email)
         let counted = try await accountLimiter.count(
-            [.codeToNewAddress(userID: user.id), .code(to: name)],
+            [.codeToNewAddress(userID: user.id), .code(to: email)],
             ofUser: user.id,
             from: source
         )

@@ -1,5 +1,3 @@
-import Encodings
-
 /// Sends a code to the address of an account, for a client that has no token.
 package struct RequestCode: Sendable {
     let find: FindAccount
@@ -27,14 +25,14 @@ package struct RequestCode: Sendable {
             onFailureOf: {
                 let account = try await find(email: email, for: purpose, from: source)
                 let counted = try await accountLimiter.count(
-                    [Self.action(to: account, from: source)],
+                    [account.codeAction],
                     ofUser: account.user?.id,
                     from: source
                 )
                 try await accountLimiter.givingBack(
                     counted,
                     onFailureOf: {
-                        try await codes.send(purpose, to: account.receiver, after: delay, from: source)
+                        try await codes.send(purpose, to: account.receiver, after: delay)
                     }
                 )
             }
@@ -48,11 +46,6 @@ package struct RequestCode: Sendable {
     /// How long a code waits before it is sent, in milliseconds.
     private static let delay = 100...400
 
-    /// Codes for a network that the account knows are counted apart, so that strangers can't keep its user from one.
-    private static func action(to account: FoundAccount, from source: RequestSource) -> LimitedAction {
-        guard let user = account.user, account.isKnownNetwork else { return .code(to: account.name) }
-        return .codeFromKnownNetwork(userID: user.id, network: source.address.network)
-    }
 }
 
 /// Finds the account that a client means by an address.
@@ -76,20 +69,32 @@ struct FindAccount: Sendable {
         let found = try await users.find(email: email, from: network)
         let present = FoundAccount(
             user: found?.user,
+            email: found?.user.email ?? email,
             otherwise: unknown,
             isKnownNetwork: found?.isKnownNetwork ?? false
         )
         // Looked up for each address, so that the time tells nothing.
-        guard purpose == .reset, !email.utf8.contains(0), let id = try await emails.formerOwner(of: email),
-            present.user?.isEmailProven != true, let user = try await users.find(id: id)
+        guard purpose == .reset, !email.utf8.contains(0), let former = try await emails.formerOwner(of: email),
+            present.user?.isEmailProven != true, let user = try await users.find(id: former.userID)
         else { return present }
         // A thief who has changed the address knows its networks. So the former one is a stranger everywhere.
-        return FoundAccount(user: user, otherwise: unknown, isKnownNetwork: false, formerEmail: email)
+        return FoundAccount(
+            user: user,
+            email: former.email,
+            otherwise: unknown,
+            isKnownNetwork: false,
+            formerEmail: former.email
+        )
     }
 }
 
 extension FoundAccount {
     fileprivate var receiver: CodeReceiver {
-        CodeReceiver(account: name, userID: user?.id, email: formerEmail?.trimmingWhitespace())
+        CodeReceiver(account: name, userID: user?.id, email: formerEmail)
+    }
+
+    /// Codes for networks that the account knows are counted apart, so that strangers can't keep its user from one.
+    fileprivate var codeAction: LimitedAction {
+        isKnownNetwork ? .codeFromKnownNetwork(to: email) : .code(to: email)
     }
 }

@@ -139,6 +139,7 @@ package struct SignIn: Sendable {
         let found = try await users.find(email: attempt.email, from: attempt.source.address.network)
         let account = FoundAccount(
             user: found?.user,
+            email: found?.user.email ?? attempt.email,
             otherwise: .unknown(email: attempt.email),
             isKnownNetwork: found?.isKnownNetwork ?? false
         )
@@ -150,7 +151,7 @@ package struct SignIn: Sendable {
             }
             let issued = issue(attempt)
             if attempt.changesNothing { return (user, issued) }
-            let hasBegun = try await users.signIn(
+            let signedIn = try await users.signIn(
                 user,
                 by: UserStore.CodeSignIn(
                     code: code,
@@ -161,7 +162,7 @@ package struct SignIn: Sendable {
                 ),
                 sessions: sessions
             )
-            return hasBegun ? (user, issued) : nil
+            return signedIn.map { ($0, issued) }
         }
     }
 

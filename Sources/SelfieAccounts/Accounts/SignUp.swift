@@ -35,18 +35,12 @@ package struct SignUp: Sendable {
         // Whether an e-mail has an account is looked up only when all else is valid, and within a limit for each
         // e-mail.
         let counted = try await limiter.count([.signUp(of: new.email)], ofUser: nil, from: source)
-        if new.password == nil {
-            let account = AccountName.unknown(email: new.email)
-            try await accountLimiter.count([.code(to: account)], ofUser: nil, from: source)
-        }
         let user = try await limiter.givingBack(
             counted,
             onFailureOf: { () async throws -> User? in
                 // Looked up before the costly hash. The insert decides in the end.
                 guard try await !users.hasAccount(email: new.email) else { return nil }
-                guard let password = new.password else {
-                    return try await users.addWithoutPassword(new, codes: codes, from: source)
-                }
+                guard let password = new.password else { return try await addWithoutPassword(new, from: source) }
                 let hash = try await hasher.hash(password, for: caller)
                 return try await users.add(new, passwordHash: hash, from: source)
             }
@@ -54,5 +48,17 @@ package struct SignUp: Sendable {
         guard let user else { throw InvalidInput(validationErrors: [Self.emailTaken]) }
         await limiter.giveBack(counted)
         return user
+    }
+
+    private func addWithoutPassword(_ new: NewUser, from source: RequestSource) async throws -> User? {
+        let counted = try await accountLimiter.count([.codeOfSignUp(to: new.email)], ofUser: nil, from: source)
+        return try await accountLimiter.givingBack(
+            counted,
+            onFailureOf: {
+                let user = try await users.addWithoutPassword(new, codes: codes, from: source)
+                if user == nil { await accountLimiter.giveBack(counted) }
+                return user
+            }
+        )
     }
 }

@@ -1,5 +1,6 @@
 import Encodings
 import JSON
+import Mail
 
 /// An account, as its owner sees it.
 package struct User: Sendable {
@@ -79,6 +80,10 @@ package struct NewUser: Sendable {
         let validationErrors =
             name.validationErrors + Self.validationErrors(ofEmail: email) + password.validationErrors
             + ValidationError.all(of: title, .title) + ProfileFields.validationErrors(of: profile.fields)
+        // Its user could never sign in.
+        if validationErrors.isEmpty, password.value == nil, (try? MailAddress(email)) == nil {
+            throw InvalidInput(validationErrors: [ValidationError(.email, .invalid)])
+        }
         guard validationErrors.isEmpty, let (first, last) = name.firstAndLast else {
             throw InvalidInput(validationErrors: validationErrors)
         }

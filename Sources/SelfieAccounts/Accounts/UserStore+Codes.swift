@@ -27,11 +27,12 @@ extension UserStore {
 
     /// Begins a session with a code, which proves the address.
     ///
-    /// - Returns: Whether it began. False when the code was used, or the account was disabled, meanwhile.
+    /// - Returns: The account; nil when the code was used, or the account was disabled, meanwhile.
     /// - Throws: `PostgresError`.
-    func signIn(_ user: User, by signIn: CodeSignIn, sessions: SessionStore) async throws -> Bool {
+    func signIn(_ user: User, by signIn: CodeSignIn, sessions: SessionStore) async throws -> User? {
         let id = user.id
         var begun: SessionStore.Begun?
+        var signedIn: User?
         var hasEndedPassword = false
         try await postgres.withTransaction { connection in
             guard let present = try await Self.lock(id, on: connection), !present.isDisabled,
@@ -50,11 +51,12 @@ extension UserStore {
                 from: signIn.source,
                 on: connection
             )
+            signedIn = try await Self.lock(id, on: connection)
         }
-        guard let begun else { return false }
+        guard let begun, begun.hasBegun else { return nil }
         if hasEndedPassword { notifier?.notify([.user(id), .deliveries]) }
         sessions.notify(of: begun, user)
-        return begun.hasBegun
+        return signedIn
     }
 
     /// Ends the password, all sessions and photos' URLs of an account whose address was not proven until now.
@@ -105,6 +107,7 @@ extension UserStore {
                     """
                 )
                 if let email = recovery.formerEmail {
+                    try await EmailStore.forgetFormer(after: email, ofUser: id, on: connection)
                     try await EmailStore.change(
                         to: email,
                         from: (user.email, isProven: false),
@@ -118,12 +121,10 @@ extension UserStore {
                         from: recovery.source,
                         on: connection
                     )
-                    try await notices?.tell(.emailChanged, to: user.email, of: event, on: connection)
+                    try await notices?.tell(.emailRemoved, to: user.email, of: event, on: connection)
                 } else {
                     try await EmailStore.prove(id, on: connection)
                 }
-                // A thief may have one of them.
-                try await EmailStore.forgetFormer(ofUser: id, on: connection)
                 try await CodeStore.removeAll(ofUser: id, on: connection)
                 try await PhotoLibrary.endURLs(ofUser: id, on: connection)
                 try await SessionStore.endAll(ofUser: id, by: nil, on: connection)
@@ -169,7 +170,7 @@ extension UserStore {
             try await EmailStore.prove(id, on: connection)
             let event = try await AuditStore.add(.passwordSet, userID: id, from: source, on: connection)
             try await notices?.tell(.passwordChanged, to: user.email, of: event, on: connection)
-            return user
+            return try await Self.lock(id, on: connection)
         }
         if user != nil { notifier?.notify([.deliveries]) }
         return user
@@ -199,7 +200,8 @@ extension UserStore {
                         on: connection
                     )
                     let event = try await AuditStore.add(.emailChanged, userID: id, from: source, on: connection)
-                    try await notices?.tell(.emailChanged, to: user.email, of: event, on: connection)
+                    let kind: MailKind = user.isEmailProven ? .emailChanged : .emailRemoved
+                    try await notices?.tell(kind, to: user.email, of: event, on: connection)
                 }
                 return try await Self.lock(id, on: connection)
             }

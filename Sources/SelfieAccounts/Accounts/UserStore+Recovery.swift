@@ -12,7 +12,8 @@ extension UserStore {
         let isChanged = try await postgres.withTransaction { connection in
             let rows = try await connection.query(
                 """
-                UPDATE users SET password_hash = \(hash), updated_at = now() AT TIME ZONE 'UTC' WHERE id = \(id)
+                UPDATE users SET password_hash = \(hash), updated_at = now() AT TIME ZONE 'UTC', provisional_until = NULL
+                WHERE id = \(id)
                 RETURNING email
                 """
             )
@@ -49,7 +50,8 @@ extension UserStore {
                     on: connection
                 )
                 let event = try await AuditStore.add(.emailChanged, userID: id, from: nil, on: connection)
-                try await notices?.tell(.emailChanged, to: user.email, of: event, on: connection)
+                let kind: MailKind = user.isEmailProven ? .emailChanged : .emailRemoved
+                try await notices?.tell(kind, to: user.email, of: event, on: connection)
                 return true
             }
         }

@@ -201,6 +201,7 @@ package struct UserStore: Sendable {
             let user = try await connection.query("SELECT FROM users WHERE id = \(id) FOR NO KEY UPDATE")
             // The account was deleted meanwhile.
             guard !user.isEmpty else { throw SessionError.ended }
+            try await CodeStore.removeAll(ofUser: id, on: connection)
             try await PhotoLibrary.endURLs(ofUser: id, on: connection)
             try await SessionStore.endAll(ofUser: id, by: sessionID, on: connection)
             try await AuditStore.add(.allTokensCleared, userID: id, from: source, on: connection)
@@ -223,6 +224,7 @@ package struct UserStore: Sendable {
                 """
             )
             guard count == 1 else { return false }
+            try await CodeStore.removeAll(ofUser: id, on: connection)
             try await PhotoLibrary.endURLs(ofUser: id, on: connection)
             try await SessionStore.endAll(ofUser: id, by: nil, on: connection)
             try await AuditStore.add(.accountDisabled, userID: id, from: nil, on: connection)

@@ -49,7 +49,7 @@ package struct EmailStore: Sendable {
 
     // MARK: - Changes
 
-    /// Gives an account another address.
+    /// Gives an account another address, and keeps the account if it was to go without a proof.
     ///
     /// An account that has not proven that address loses it: it gets one that nobody can have.
     ///
@@ -67,14 +67,19 @@ package struct EmailStore: Sendable {
         isProven: Bool,
         on connection: PostgresConnection
     ) async throws {
-        if isProven { try await displace(email, besideUser: userID, on: connection) }
+        if isProven {
+            try await displace(email, besideUser: userID, on: connection)
+        } else {
+            try await requireNotFormer(email, besideUser: userID, on: connection)
+        }
         if old.isProven {
             try await connection.execute(
                 """
                 INSERT INTO former_emails (user_id, email, ends_at) VALUES (
                     \(userID), \(old.email), now() AT TIME ZONE 'UTC' + make_interval(days => \(formerDays)::integer)
                 )
-                ON CONFLICT (lower(btrim(email)), user_id) DO UPDATE SET ends_at = excluded.ends_at
+                ON CONFLICT (lower(btrim(email)), user_id)
+                    DO UPDATE SET ends_at = excluded.ends_at, left_at = excluded.left_at
                 """
             )
         }
@@ -82,7 +87,7 @@ package struct EmailStore: Sendable {
             """
             UPDATE users SET email = \(email), updated_at = now() AT TIME ZONE 'UTC', email_refused_at = NULL,
                 email_verified_at = CASE WHEN \(isProven) THEN now() AT TIME ZONE 'UTC' END,
-                provisional_until = CASE WHEN \(isProven) THEN NULL ELSE provisional_until END
+                provisional_until = NULL
             WHERE id = \(userID)
             """
         )
@@ -93,6 +98,21 @@ package struct EmailStore: Sendable {
             """
         )
         try await CodeStore.removeAll(ofUser: userID, on: connection)
+    }
+
+    /// Refuses an address that another account may take back.
+    private static func requireNotFormer(
+        _ email: String,
+        besideUser userID: Int,
+        on connection: PostgresConnection
+    ) async throws {
+        let rows = try await connection.query(
+            """
+            SELECT FROM former_emails WHERE lower(btrim(email)) = lower(btrim(\(email))) AND user_id <> \(userID)
+                AND ends_at > now() AT TIME ZONE 'UTC'
+            """
+        )
+        guard rows.isEmpty else { throw InvalidInput(validationErrors: [ValidationError(.email, .taken)]) }
     }
 
     /// Takes an address from an account that has not proven it.
@@ -121,22 +141,31 @@ package struct EmailStore: Sendable {
 
     /// The account that had a proven address a short time ago.
     ///
-    /// - Parameter email: The address.
-    /// - Returns: Its id; nil when there is none.
+    /// - Parameter email: The address, in any spelling that counts as the same.
+    /// - Returns: Its id, and the address as it had it: only that may get a code. Nil when there is none.
     /// - Throws: `PostgresError`.
-    func formerOwner(of email: String) async throws -> Int? {
+    func formerOwner(of email: String) async throws -> (userID: Int, email: String)? {
         try await postgres.read(
             """
-            SELECT user_id FROM former_emails
+            SELECT user_id, email FROM former_emails
             WHERE lower(btrim(email)) = lower(btrim(\(email))) AND ends_at > now() AT TIME ZONE 'UTC'
             ORDER BY ends_at DESC LIMIT 1
             """
-        ).first?.decode("user_id")
+        ).first.map { (try $0.decode("user_id"), try $0.decode("email")) }
     }
 
-    /// Ends the rights of all former addresses of an account.
-    static func forgetFormer(ofUser userID: Int, on connection: PostgresConnection) async throws {
-        try await connection.execute("DELETE FROM former_emails WHERE user_id = \(userID)")
+    /// Ends the rights of the addresses that an account had after a former one.
+    ///
+    /// They may be a thief's. The older ones are not: they keep their rights, so that no thief can end them.
+    static func forgetFormer(after email: String, ofUser userID: Int, on connection: PostgresConnection) async throws {
+        try await connection.execute(
+            """
+            DELETE FROM former_emails WHERE user_id = \(userID) AND left_at > (
+                SELECT left_at FROM former_emails
+                WHERE user_id = \(userID) AND lower(btrim(email)) = lower(btrim(\(email)))
+            )
+            """
+        )
     }
 
     /// Removes former addresses that have no rights any more.
@@ -166,12 +195,15 @@ package struct EmailStore: Sendable {
 
     /// The ids of some accounts that were made without a password, and whose address was not proven in time.
     ///
+    /// - Parameter id: The id after which to begin.
+    /// - Returns: The ids, in order.
     /// - Throws: `PostgresError`.
-    package func endedProvisionalIDs() async throws -> [Int] {
+    package func endedProvisionalIDs(after id: Int) async throws -> [Int] {
         try await postgres.read(
             """
-            SELECT id::bigint AS id FROM users WHERE provisional_until <= now() AT TIME ZONE 'UTC' AND leaving_since IS NULL
-            ORDER BY provisional_until LIMIT 100
+            SELECT id::bigint AS id FROM users
+            WHERE provisional_until <= now() AT TIME ZONE 'UTC' AND leaving_since IS NULL AND id > \(id)
+            ORDER BY id LIMIT 100
             """
         ).map { try $0.decode("id") }
     }

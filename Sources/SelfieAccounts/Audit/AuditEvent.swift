@@ -29,10 +29,11 @@ package enum AuditEvent: String, Sendable, CaseIterable {
     case passwordSet = "password_set"
     /// A code proved the address for the first time, so that the password before ended.
     case passwordEnded = "password_ended"
-    /// A code was asked for.
-    case codeRequested = "code_requested"
+    /// A mail with a code was sent. It has no address: who asked for it is not kept until then.
+    case codeSent = "code_sent"
     case codeFailed = "code_failed"
     case codesLimited = "codes_limited"
+    case noticesLimited = "notices_limited"
     case emailChangeRequested = "email_change_requested"
     case emailChanged = "email_changed"
     case emailVerified = "email_verified"
@@ -54,6 +55,9 @@ package enum AuditEvent: String, Sendable, CaseIterable {
 package struct RequestSource: Sendable {
     package let address: ClientAddress
     let requestID: String
+
+    /// The service's own work.
+    static let none = RequestSource(address: .none, requestID: "none")
 
     /// - Parameters:
     ///   - address: The client's address.

@@ -36,6 +36,15 @@ package struct AuditStore: Sendable {
         )
     }
 
+    /// Adds an event that the service itself has caused, unless the account was deleted meanwhile.
+    func add(_ event: AuditEvent, userID: Int) async throws {
+        try await postgres.write(
+            """
+            INSERT INTO audit_events (event, user_id) SELECT \(event.rawValue), id FROM users WHERE id = \(userID) FOR KEY SHARE
+            """
+        )
+    }
+
     /// The part of a statement that counts an event without an account.
     static func insertion(of event: AuditEvent, from source: RequestSource) -> PostgresQuery {
         """

@@ -15,38 +15,41 @@ package struct CodeCheck: Sendable {
         let text: String
         let purpose: CodePurpose
         let account: AccountName
-        /// Whether the account was used from this network before, or the request has a session of its user.
-        let isKnownNetwork: Bool
-        /// The session of the request; nil where there is none.
-        let sessionID: Int?
+        let place: CodeStore.Place
         let source: RequestSource
 
-        private var userID: Int? {
-            guard case .user(let id) = account else { return nil }
-            return id
+        fileprivate var userID: Int? {
+            switch account {
+            case .user(let id), .former(let id, _): id
+            case .normalized: nil
+            }
         }
 
-        fileprivate var auditedUserID: Int? { userID }
-
         /// Tries from networks that the account knows are counted apart, so that strangers can't lock its user out.
-        fileprivate var actions: [LimitedAction] {
-            if let sessionID { return [.codeTryOfSession(id: sessionID)] }
-            if let userID, isKnownNetwork {
-                return [.codeTryFromKnownNetwork(userID: userID, network: source.address.network)]
+        fileprivate var accountActions: [LimitedAction] {
+            switch (place, account) {
+            case (.session, .user(let id)): [.codeTryBySession(userID: id)]
+            case (.knownNetwork, .user(let id)):
+                [.codeTryFromKnownNetwork(userID: id, network: source.address.network)]
+            default: [.codeTry(account)]
             }
-            return [.codeTry(account)]
+        }
+
+        /// Others behind the same address must not use up the tries of a network that the account knows.
+        fileprivate var addressActions: [LimitedAction] {
+            place == .elsewhere ? LimitedAction.signIn(from: source.address) : []
         }
 
         /// A try without a session.
         init(_ text: String, for purpose: CodePurpose, of found: FoundAccount, from source: RequestSource) {
             (self.text, self.purpose, self.source) = (text, purpose, source)
-            (account, isKnownNetwork, sessionID) = (found.name, found.isKnownNetwork, nil)
+            (account, place) = (found.name, found.isKnownNetwork ? .knownNetwork : .elsewhere)
         }
 
         /// A try by a session of the account.
         package init(_ text: String, for purpose: CodePurpose, by session: Session, from source: RequestSource) {
             (self.text, self.purpose, self.source) = (text, purpose, source)
-            (account, isKnownNetwork, sessionID) = (.user(id: session.userID), true, session.id)
+            (account, place) = (.user(id: session.userID), .session)
         }
     }
 
@@ -61,22 +64,23 @@ package struct CodeCheck: Sendable {
         _ attempt: Attempt,
         use: (WaitingCode) async throws -> Outcome?
     ) async throws -> Outcome {
-        let userID = attempt.auditedUserID
-        let byAddress = attempt.sessionID == nil ? LimitedAction.signIn(from: attempt.source.address) : []
-        let ofAddress = try await limiter.count(byAddress, ofUser: userID, from: attempt.source)
+        let userID = attempt.userID
+        let ofAddress = try await limiter.count(attempt.addressActions, ofUser: userID, from: attempt.source)
         let ofAccount = try await limiter.givingBack(
             ofAddress,
             onFailureOf: {
-                try await accountLimiter.count(attempt.actions, ofUser: userID, from: attempt.source)
+                try await accountLimiter.count(attempt.accountActions, ofUser: userID, from: attempt.source)
             }
         )
         let found = try await codes.attempt(
             attempt.text,
             for: attempt.purpose,
             of: attempt.account,
-            isKnownNetwork: attempt.isKnownNetwork
+            from: attempt.place
         )
         if let found {
+            // A right code that is not used up, such as one that comes while all threads hash, is tried again.
+            try await codes.giveBack(found, triedFrom: attempt.place)
             await limiter.giveBack(ofAddress)
             await accountLimiter.giveBack(ofAccount)
             if let outcome = try await use(found) { return outcome }
@@ -91,19 +95,33 @@ struct FoundAccount: Sendable {
     /// Nil when there is none.
     let user: User?
     let name: AccountName
+    /// The address that mails go to: the account's own, or as the client sent it if there is no account.
+    let email: String
     /// Whether its user has signed in from the network of the request before.
     let isKnownNetwork: Bool
-    /// The address of the request, if the account had it a short time ago and has another one now.
+    /// The address that the account had a short time ago, as it had it; nil if the request has the present one.
     let formerEmail: String?
 
     /// - Parameters:
     ///   - user: The account; nil when there is none.
+    ///   - email: The address that mails go to.
     ///   - unknown: The name of the address without an account. It is made for each address, so that its time tells nothing.
     ///   - isKnownNetwork: Whether its user has signed in from the network of the request before.
     ///   - formerEmail: The address of the request, if the account had it a short time ago and has another one now.
-    init(user: User?, otherwise unknown: AccountName, isKnownNetwork: Bool, formerEmail: String? = nil) {
-        self.user = user
-        name = user.map { .user(id: $0.id) } ?? unknown
+    init(
+        user: User?,
+        email: String,
+        otherwise unknown: AccountName,
+        isKnownNetwork: Bool,
+        formerEmail: String? = nil
+    ) {
+        (self.user, self.email) = (user, email)
+        name =
+            switch (user, formerEmail) {
+            case (let user?, let email?): .former(userID: user.id, email: normalized(email))
+            case (let user?, nil): .user(id: user.id)
+            case (nil, _): unknown
+            }
         (self.isKnownNetwork, self.formerEmail) = (isKnownNetwork, formerEmail)
     }
 }

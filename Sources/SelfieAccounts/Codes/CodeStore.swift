@@ -25,50 +25,39 @@ package struct CodeStore: Sendable {
 
     /// How long a code works.
     package static let lifetimeSeconds = 600
-    /// How many wrong tries end a code, for networks that the account knows and for others.
+    /// How many wrong tries end a code, for each place.
     private static let maxTries = 5
 
     // MARK: - Sending
 
     /// Makes a code, which replaces the one before, and sends it.
     ///
-    /// An address without an account costs as many rows, so that its time tells nothing.
+    /// An address without an account costs the same statement, so that its time tells nothing.
     ///
     /// - Parameters:
     ///   - purpose: What the code is for.
     ///   - receiver: Who gets it.
     ///   - delay: How long it waits before it is sent.
-    ///   - source: Where the request came from.
     /// - Throws: `PostgresError`.
-    func send(
-        _ purpose: CodePurpose,
-        to receiver: CodeReceiver,
-        after delay: Duration,
-        from source: RequestSource
-    ) async throws {
-        let id = UUID()
-        let users: PostgresQuery = "SELECT user_id FROM made WHERE user_id IS NOT NULL"
-        let event =
-            receiver.userID == nil
-            ? AuditStore.insertion(of: .codeRequested, from: source)
-            : AuditStore.insertion(of: .codeRequested, from: source, forEach: users)
-        try await postgres.write(
-            """
-            WITH made AS (\(part: insertion(of: id, purpose, to: receiver))), audited AS (\(part: event))
-            \(part: DeliveryStore.insertion(of: [Self.delivery(of: id, for: purpose, after: delay)]))
-            """
-        )
+    func send(_ purpose: CodePurpose, to receiver: CodeReceiver, after delay: Duration) async throws {
+        try await postgres.write(statement(purpose, to: receiver, after: delay))
     }
 
-    /// The same in a transaction, without an event.
+    /// The same in a transaction, at once.
     func send(_ purpose: CodePurpose, to receiver: CodeReceiver, on connection: PostgresConnection) async throws {
+        try await connection.execute(statement(purpose, to: receiver, after: .zero))
+    }
+
+    private func statement(
+        _ purpose: CodePurpose,
+        to receiver: CodeReceiver,
+        after delay: Duration
+    ) -> PostgresQuery {
         let id = UUID()
-        try await connection.execute(
-            """
+        return """
             WITH made AS (\(part: insertion(of: id, purpose, to: receiver)))
-            \(part: DeliveryStore.insertion(of: [Self.delivery(of: id, for: purpose)]))
+            \(part: DeliveryStore.insertion(of: [Self.delivery(of: id, for: purpose, after: delay)]))
             """
-        )
     }
 
     private func insertion(of id: UUID, _ purpose: CodePurpose, to receiver: CodeReceiver) -> PostgresQuery {
@@ -79,15 +68,14 @@ package struct CodeStore: Sendable {
             \(receiver.email), now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.lifetimeSeconds))
         ON CONFLICT (account, purpose) DO UPDATE SET
             id = excluded.id, user_id = excluded.user_id, email = excluded.email, created_at = excluded.created_at,
-            ends_at = excluded.ends_at, known_tries = 0, other_tries = 0
-        RETURNING user_id
+            ends_at = excluded.ends_at, session_tries = 0, known_tries = 0, other_tries = 0
         """
     }
 
     private static func delivery(
         of id: UUID,
         for purpose: CodePurpose,
-        after delay: Duration = .zero
+        after delay: Duration
     ) -> NewDelivery {
         let kind: MailKind =
             switch purpose {
@@ -100,6 +88,15 @@ package struct CodeStore: Sendable {
 
     // MARK: - Entering
 
+    /// Where a try comes from: each has tries of its own.
+    enum Place: String, Sendable {
+        /// It has a token of the account's user.
+        case session
+        /// The account was used from there before.
+        case knownNetwork
+        case elsewhere
+    }
+
     /// Tries a code.
     ///
     /// The try counts as wrong until the code is used up, so that parallel tries can't pass the limit.
@@ -108,27 +105,40 @@ package struct CodeStore: Sendable {
     ///   - text: As the client sent it.
     ///   - purpose: What it must be for.
     ///   - account: The account.
-    ///   - isKnownNetwork: Whether the request comes from where the account was used before. The others have tries of their own.
+    ///   - place: Where the try comes from.
     /// - Returns: The code; nil when it is not right.
     /// - Throws: `PostgresError`.
     func attempt(
         _ text: String,
         for purpose: CodePurpose,
         of account: AccountName,
-        isKnownNetwork: Bool
+        from place: Place
     ) async throws -> WaitingCode? {
+        let tries = Self.tries(from: place)
         let query: PostgresQuery = """
-            UPDATE codes SET known_tries = known_tries + CASE WHEN \(isKnownNetwork) THEN 1 ELSE 0 END,
-                other_tries = other_tries + CASE WHEN \(isKnownNetwork) THEN 0 ELSE 1 END
+            UPDATE codes SET \(part: tries) = \(part: tries) + 1
             WHERE account = \(keys.name(of: account)) AND purpose = \(purpose.rawValue)
-                AND ends_at > now() AT TIME ZONE 'UTC'
-                AND CASE WHEN \(isKnownNetwork) THEN known_tries ELSE other_tries END < \(Self.maxTries)
+                AND ends_at > now() AT TIME ZONE 'UTC' AND \(part: tries) < \(Self.maxTries)
             RETURNING id, email, user_id IS NOT NULL AS has_account
             """
         guard let row = try await postgres.withConnection({ try await $0.query(query).first }) else { return nil }
         let id: UUID = try row.decode("id")
         guard try keys.isRight(text, for: id, purpose) && row.decode("has_account") else { return nil }
         return WaitingCode(id: id, email: try row.decodeIfPresent("email"))
+    }
+
+    /// Undoes the try of a right code.
+    func giveBack(_ code: WaitingCode, triedFrom place: Place) async throws {
+        let tries = Self.tries(from: place)
+        try await postgres.write("UPDATE codes SET \(part: tries) = \(part: tries) - 1 WHERE id = \(code.id)")
+    }
+
+    private static func tries(from place: Place) -> PostgresQuery {
+        switch place {
+        case .session: "session_tries"
+        case .knownNetwork: "known_tries"
+        case .elsewhere: "other_tries"
+        }
     }
 
     /// Uses a code up.

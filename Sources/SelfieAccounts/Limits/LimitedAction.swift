@@ -1,4 +1,5 @@
 import Encodings
+import Mail
 
 /// An action with a limit.
 ///
@@ -73,19 +74,29 @@ package struct LimitedAction: Sendable {
         each(of: address, .codesPerAddress, .codesLimited, "code")
     }
 
-    /// A code is sent to an account, or to an address without one.
-    static func code(to account: AccountName) -> LimitedAction {
-        LimitedAction(.codesPerAccount, .codesLimited, by: "code", account.text)
+    /// A code is sent to an address.
+    static func code(to email: String) -> LimitedAction {
+        LimitedAction(.codesPerAccount, .codesLimited, by: "code", mailbox(email))
     }
 
-    /// The same for a network that the account's user has signed in from.
-    static func codeFromKnownNetwork(userID: Int, network: String) -> LimitedAction {
-        LimitedAction(.codesPerAccount, .codesLimited, by: "code known", "\(userID)", network)
+    /// The same for networks that its account's user has signed in from, all together: a user may have many.
+    static func codeFromKnownNetwork(to email: String) -> LimitedAction {
+        LimitedAction(.codesPerAccount, .codesLimited, by: "code known", mailbox(email))
+    }
+
+    /// A sign-up without a password sends a code.
+    static func codeOfSignUp(to email: String) -> LimitedAction {
+        LimitedAction(.codesPerAccount, .codesLimited, by: "code sign-up", mailbox(email))
     }
 
     /// A user asks for a code to a new address.
     static func codeToNewAddress(userID: Int) -> LimitedAction {
         LimitedAction(.codesPerAccount, .codesLimited, by: "code new", "\(userID)")
+    }
+
+    /// A notice is sent to an address; nil for any kind.
+    static func notice(_ kind: MailKind?, to email: String) -> LimitedAction {
+        LimitedAction(.noticesPerAddress, .noticesLimited, by: "notice", kind?.rawValue ?? "", mailbox(email))
     }
 
     /// A code is tried for an account, or for an address that has none.
@@ -98,9 +109,9 @@ package struct LimitedAction: Sendable {
         LimitedAction(.codeTriesPerAccount, .codesLimited, by: "code try known", "\(userID)", network)
     }
 
-    /// A code is tried with a session's token.
-    static func codeTryOfSession(id: Int) -> LimitedAction {
-        LimitedAction(.codeTriesPerAccount, .codesLimited, by: "code try session", "\(id)")
+    /// A code is tried with a token of the account's user.
+    static func codeTryBySession(userID: Int) -> LimitedAction {
+        LimitedAction(.codeTriesPerAccount, .codesLimited, by: "code try session", "\(userID)")
     }
 
     static func signIn(from address: ClientAddress) -> [LimitedAction] {
@@ -156,11 +167,20 @@ func normalized(_ email: String) -> String {
     email.trimmingWhitespace().lowercased()
 }
 
+/// An address as mail servers see it, so that no spelling has a count of its own.
+private func mailbox(_ email: String) -> String {
+    (try? MailAddress(email.trimmingWhitespace()))?.text.lowercased() ?? normalized(email)
+}
+
 /// An account as a sign-in names it.
 package enum AccountName: Sendable {
     case user(id: Int)
     /// An e-mail without an account, as accounts are compared by it.
     case normalized(email: String)
+    /// An account, by an address that it had a short time ago.
+    ///
+    /// Whoever has its present address must not use up the codes and tries of the one who lost it.
+    case former(userID: Int, email: String)
 
     /// An e-mail without an account, as a client sent it.
     static func unknown(email: String) -> AccountName { .normalized(email: SelfieAccounts.normalized(email)) }
@@ -169,6 +189,7 @@ package enum AccountName: Sendable {
         switch self {
         case .user: "user"
         case .normalized: "email"
+        case .former: "former"
         }
     }
 
@@ -176,6 +197,7 @@ package enum AccountName: Sendable {
         switch self {
         case .user(let id): "\(id)"
         case .normalized(let email): email
+        case .former(let id, let email): "\(id) \(email)"
         }
     }
 

@@ -12,14 +12,16 @@ package enum RateLimitName: String, Sendable, CaseIterable {
     case passwordTriesPerAccount = "PASSWORD_TRIES_PER_ACCOUNT"
     /// Sign-ups from one address.
     case signUpPerAddress = "SIGNUP_PER_ADDRESS"
-    /// Codes that are sent for one account, or for an e-mail that has none.
+    /// Codes that are sent to one address, whichever way it is spelled.
     ///
-    /// Those for a known network of the account's user have another count.
+    /// Those that are asked for from known networks of its account's user have another count.
     case codesPerAccount = "CODES_PER_ACCOUNT"
     /// Codes that are asked for from one address.
     case codesPerAddress = "CODES_PER_ADDRESS"
-    /// Wrong codes for one account. Those from a known network of its user, and with a session, have other counts.
+    /// Wrong codes for one account. Those from a known network of its user, and with sessions, have other counts.
     case codeTriesPerAccount = "CODE_TRIES_PER_ACCOUNT"
+    /// Notices of a kind to one address. If it is not proven, all kinds count together.
+    case noticesPerAddress = "NOTICES_PER_ADDRESS"
     /// Calls of `get_token` from one address.
     case getTokenPerAddress = "GET_TOKEN_PER_ADDRESS"
     /// Unknown tokens from one address.
@@ -34,7 +36,7 @@ package enum RateLimitName: String, Sendable, CaseIterable {
     case exportsPerUser = "EXPORTS_PER_USER"
 
     /// Whether it holds with `RATE_LIMITS=off`, too.
-    package var isOfCodes: Bool { [.codesPerAccount, .codeTriesPerAccount].contains(self) }
+    package var isOfCodes: Bool { [.codesPerAccount, .codeTriesPerAccount, .noticesPerAddress].contains(self) }
 
     /// The default limit.
     var standard: RateLimit {
@@ -45,6 +47,7 @@ package enum RateLimitName: String, Sendable, CaseIterable {
         case .signUpPerAddress, .codesPerAddress: RateLimit(30, per: 3_600)
         case .codesPerAccount: RateLimit(3, per: 3_600)
         case .codeTriesPerAccount: RateLimit(20, per: 86_400)
+        case .noticesPerAddress: RateLimit(10, per: 86_400)
         case .uploadsPerUser: RateLimit(500, per: 3_600)
         case .recordWritesPerUser: RateLimit(600, per: 600)
         case .inboxSendsPerUser: RateLimit(300, per: 600)

@@ -13,13 +13,13 @@ struct MailCause: Codable, Sendable {
     /// It is that of the time of the event: a thief who changes the address as well must not get the notice.
     var to: String?
 
-    /// All mails go to one server, which is one target.
-    private static let target = "mail"
+    /// Two targets, which take turns: after an outage, codes need not wait behind thousands of notices.
+    private var target: String { kind.hasCode ? "codes" : "notices" }
 
     func delivery(lifetime: Duration = NewDelivery.maxLifetime, delay: Duration = .zero) -> NewDelivery {
         let encoder = JSONEncoder()
         // None of its values can't be encoded.
         let cause = (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
-        return NewDelivery(channel: .mail, target: Self.target, cause: cause, lifetime: lifetime, delay: delay)
+        return NewDelivery(channel: .mail, target: target, cause: cause, lifetime: lifetime, delay: delay)
     }
 }

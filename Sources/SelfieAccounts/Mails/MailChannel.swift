@@ -16,6 +16,7 @@ package enum MailRoute: Sendable {
 package struct MailChannel: DeliveryChannel {
     let composer: MailComposer
     let emails: EmailStore
+    let audit: AuditStore
     let route: MailRoute
 
     package var name: DeliveryChannelName { .mail }
@@ -26,9 +27,11 @@ package struct MailChannel: DeliveryChannel {
             switch route {
             case .outbox(let outbox):
                 try outbox.write(mail.message, kind: delivery.kind, code: mail.code)
+                try await note(mail)
                 return .sent
             case .server(let server, let curl):
                 let outcome = try await server.send(mail.message, by: curl)
+                if outcome == .accepted { try await note(mail) }
                 if case .refused = outcome { try await emails.noteRefusal(of: mail.email, ofUser: mail.userID) }
                 return Self.outcome(of: outcome)
             }
@@ -43,6 +46,12 @@ package struct MailChannel: DeliveryChannel {
         } catch {
             return .notNow(reason: "failed")
         }
+    }
+
+    /// Notes a code in the history of its user.
+    private func note(_ mail: MailComposer.ComposedMail) async throws {
+        guard mail.code != nil else { return }
+        try await audit.add(.codeSent, userID: mail.userID)
     }
 
     /// What a server has said, without its text: that may have the address.

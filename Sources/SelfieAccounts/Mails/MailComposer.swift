@@ -23,6 +23,8 @@ struct MailComposer: Sendable {
     let postgres: PostgresClient
     let keys: CodeKeys
     let notices: Notices
+    /// Counts notices by address.
+    let limiter: RateLimiter
     let identity: MailIdentity
     let templates: MailTemplates
     let now: @Sendable () -> Date
@@ -45,9 +47,6 @@ struct MailComposer: Sendable {
         case refused(reason: String)
     }
 
-    /// How many notices of a kind a user gets in a day.
-    private static let maxNotices = 10
-
     /// Composes a mail.
     ///
     /// - Throws: ``Unsendable``, `PostgresError`.
@@ -60,7 +59,7 @@ struct MailComposer: Sendable {
             throw Unsendable.refused(reason: "unknown_cause")
         }
         guard let email = notices.email(sealed: sealed) else { throw Unsendable.refused(reason: "secret_changed") }
-        return try await compose(delivery.id, cause.kind, event: event, to: email)
+        return try await compose(delivery.id, cause.kind, event: event, to: email, isFirstTry: delivery.tryCount == 1)
     }
 
     private func compose(_ id: UUID, _ kind: MailKind, code: UUID) async throws -> ComposedMail {
@@ -85,22 +84,35 @@ struct MailComposer: Sendable {
         )
     }
 
-    private func compose(_ id: UUID, _ kind: MailKind, event: Int, to email: String) async throws -> ComposedMail {
+    private func compose(
+        _ id: UUID,
+        _ kind: MailKind,
+        event: Int,
+        to email: String,
+        isFirstTry: Bool
+    ) async throws -> ComposedMail {
         let row = try await postgres.read(
             """
-            SELECT told.event, told.user_id, told.happened_at, told.address,
-                coalesce(email_refused_at IS NOT NULL AND lower(btrim(email)) = lower(btrim(\(email))), false) AS is_refused,
-                (
-                    SELECT count(*) FROM audit_events AS other
-                    WHERE other.user_id = told.user_id AND other.event = told.event AND other.id < told.id
-                        AND other.happened_at > told.happened_at - interval '1 day'
-                ) AS earlier_count
-            FROM audit_events AS told LEFT JOIN users ON users.id = told.user_id
+            SELECT told.event, told.user_id, told.happened_at, told.address, email_refused_at IS NOT NULL AS is_refused,
+                email_verified_at IS NOT NULL OR EXISTS (
+                    SELECT FROM former_emails AS former
+                    WHERE former.user_id = told.user_id AND lower(btrim(former.email)) = lower(btrim(\(email)))
+                ) AS is_proven
+            FROM audit_events AS told
+            LEFT JOIN users ON users.id = told.user_id AND lower(btrim(users.email)) = lower(btrim(\(email)))
             WHERE told.id = \(event)
             """
         ).first
-        guard let row, try !row.decode("is_refused"), try row.decode("earlier_count", as: Int.self) < Self.maxNotices
-        else { throw Unsendable.pointless }
+        guard let row, try !row.decode("is_refused") else { throw Unsendable.pointless }
+        if isFirstTry {
+            // An address that nobody has proven may be anybody's, in account after account.
+            let kind = try row.decode("is_proven", as: Bool.self) ? kind : nil
+            do {
+                try await limiter.count([.notice(kind, to: email)], ofUser: nil, from: .none)
+            } catch is RateLimitExceeded {
+                throw Unsendable.pointless
+            }
+        }
         let address: String? = try row.decodeIfPresent("address")
         let network = address.flatMap { ClientAddress(ip: $0)?.maskedNetwork }
         return try mail(
@@ -126,7 +138,7 @@ struct MailComposer: Sendable {
         code: String?
     ) throws(Unsendable) -> ComposedMail {
         let recipient: MailAddress
-        do { recipient = try MailAddress(email) } catch { throw .refused(reason: "address_\(error)") }
+        do { recipient = try MailAddress(email) } catch { throw .refused(reason: "address_\(error.word)") }
         let shared: [MailTemplates.Placeholder: String] = [
             .app: identity.appName, .link: identity.appURL ?? identity.appName,
         ]

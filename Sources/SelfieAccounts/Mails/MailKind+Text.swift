@@ -5,7 +5,7 @@ extension MailKind {
         case .signInCode, .resetCode, .emailCode: [.app, .link, .code, .minutes]
         case .passwordChanged: [.app, .link, .time, .place, .actor]
         case .accountDeleted: [.app, .link, .time]
-        case .emailChangeBegun, .emailChanged, .passwordEnded, .newPlace: [.app, .link, .time, .place]
+        case .emailChangeBegun, .emailChanged, .emailRemoved, .passwordEnded, .newPlace: [.app, .link, .time, .place]
         }
     }
 
@@ -60,7 +60,7 @@ extension MailKind {
             If it was you, you need not do anything.
 
             If it was not you, choose a new password now: open {link}, and tap "Forgot your password?". This also stops the \
-            change. Until a week after the change, this address works for that.
+            change.
             """
         case .emailChanged:
             """
@@ -72,6 +72,16 @@ extension MailKind {
 
             If it was not you, take your account back within a week: open {link}, tap "Forgot your password?", and enter \
             this address. It becomes the address of your account again, and all devices are signed out.
+            """
+        case .emailRemoved:
+            """
+            Subject: This address has no account for {app} now
+
+            On {time}, from {place}, the account for {app} that had this address got another one.
+
+            If you did not know of that account, you need not do anything: somebody had mistyped an address.
+
+            If it was your account, and it was not you who changed it, write to the people who run {app}: {link}
             """
         case .passwordChanged:
             """

@@ -6,8 +6,10 @@ package enum MailKind: String, Sendable, CaseIterable, Codable {
     case emailCode = "email_code"
     /// To the present address, when another one is to be proven.
     case emailChangeBegun = "email_change_begun"
-    /// To the address before.
+    /// To the address before, which can take the account back.
     case emailChanged = "email_changed"
+    /// To an address that the account had, and that has no right to it any more.
+    case emailRemoved = "email_removed"
     case passwordChanged = "password_changed"
     /// The password ended, since a code proved the address for the first time.
     case passwordEnded = "password_ended"

@@ -89,8 +89,10 @@ package struct InstallationCheck: Sendable {
         }
         await findings(.temporaryFolder).checkTemporaryFolder(maxUploadBytes: maxUploadBytes)
         await findings(.renderer).checkRenderer(renderer, atOnce: settings.renditionsAtOnce())
+        let mail = settings.mail(outbox: outbox)
         await MailCheck(
-            settings: settings.mail(outbox: outbox),
+            settings: mail,
+            isMalformed: mail == nil && source.value(of: "SMTP_URL") != nil,
             curl: CurlClient(mailConnections),
             limit: answerLimit,
             findings: findings(.mail)

@@ -11,11 +11,14 @@ import SelfieConfiguration
 struct MailCheck: Sendable {
     /// nil when no mail is sent.
     let settings: MailSettings?
+    /// Whether there are settings of mails that can't be used, which the check of the settings has said.
+    let isMalformed: Bool
     let curl: CurlClient
     let limit: Duration
     let findings: Findings
 
     func run() async {
+        guard !isMalformed else { return findings.skipped("the server, since its settings are malformed") }
         guard let settings else {
             return findings.ok("none is sent, since SMTP_URL is not set; users can't recover a forgotten password")
         }

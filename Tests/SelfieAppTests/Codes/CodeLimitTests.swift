@@ -106,6 +106,52 @@ struct CodeLimitTests {
         }
     }
 
+    @Test("All known networks share one count, and no spelling of an address has its own")
+    func spellings() async throws {
+        try await TestService.run(settings: TestService.behindProxy) { service in
+            let homes = [from("198.51.100.7"), from("198.51.100.8")]
+            _ = try await service.signUp(email: "ada@example.com", headers: homes[0])
+            #expect(try await service.signIn(email: "ada@example.com", headers: homes[1]).status == 200)
+            for number in 0..<4 {
+                let answer = try await service.askForCode("ada@example.com", for: "reset", homes[number % 2])
+                #expect(answer.status == (number < 3 ? 200 : 429))
+            }
+            let spellings = [
+                "eve@bücher.example", "eve@xn--bcher-kva.example", #""eve"@bücher.example"#, "EVE@bücher.example",
+            ]
+            for (number, email) in spellings.enumerated() {
+                #expect(try await service.askForCode(email).status == (number < 3 ? 200 : 429), "\(email)")
+            }
+        }
+    }
+
+    @Test("A right code that can't be used yet is tried again as often as needed")
+    func rightButNotUsed() async throws {
+        try await TestService.run { service in
+            _ = try await service.signUp(email: "ada@example.com")
+            try await service.requestCode("ada@example.com")
+            let code = try await service.mails.code(to: "ada@example.com")
+            let target = "/api/get_token?email=ada@example.com&code=\(code)"
+            for _ in 0..<8 {
+                let answer = try await service.send("HEAD", target, headers: [("Authorization", TestService.basic)])
+                #expect(answer.status == 200)
+            }
+            // A token's tries are none of a sign-in's.
+            let token = try await service.makeToken(email: "grace@example.com")
+            let ada = try #require(try await service.signIn(email: "ada@example.com").token)
+            for number in 0..<6 {
+                let answer = try await service.form(
+                    "/api/change_email",
+                    token: ada,
+                    [("email", "new@example.com"), ("code", "12345\(number)x")]
+                )
+                #expect(answer.isInvalidCode)
+            }
+            #expect(try await service.isAlive(token))
+            #expect(try await service.signIn("ada@example.com", code: code).status == 200)
+        }
+    }
+
     @Test("From one network only some codes can be asked for")
     func network() async throws {
         let settings = TestService.behindProxy.merging(

@@ -28,7 +28,7 @@ struct EmailChangeTests {
             #expect(try await service.me(token)["email_state"] as? String == "verified")
             try await poll("notices") {
                 service.subjects(to: "ada@example.com") == [
-                    "Your address for Selfie is about to change", "Your address for Selfie has changed",
+                    "Your address for Selfie is about to change", "This address has no account for Selfie now",
                 ]
             }
             #expect(service.subjects(to: "new@example.com").isEmpty)
@@ -108,6 +108,9 @@ struct EmailChangeTests {
             let thief = try #require(try await service.signIn(email: "ada@example.com").token)
             try await service.moveEmail(to: "thief@example.com", token: thief)
             try await service.moveEmail(to: "thief2@example.com", token: thief)
+            try await poll("notice") {
+                service.subjects(to: "ada@example.com").contains("Your address for Selfie has changed")
+            }
             // Nobody else can take the old address meanwhile.
             let taken = try await service.signUp(email: "ada@example.com")
             #expect(taken.status == 400 && taken.json["code"] as? String == "email_taken")
@@ -127,8 +130,68 @@ struct EmailChangeTests {
             }
             #expect(try await service.count("SELECT count(*) FROM codes WHERE user_id IS NOT NULL") == 0)
             try await poll("notice") {
-                service.subjects(to: "thief2@example.com") == ["Your address for Selfie has changed"]
+                service.subjects(to: "thief2@example.com") == ["This address has no account for Selfie now"]
             }
+        }
+    }
+
+    @Test("The thief can't end that right, by recovering with any of the other addresses")
+    func keptRight() async throws {
+        try await TestService.run(settings: ["RATE_LIMIT_CODES_PER_ACCOUNT": "100/1h"]) { service in
+            let owner = try await service.makeToken()
+            try await service.moveEmail(to: "ada@example.com", token: owner)
+            let thief = try #require(try await service.signIn(email: "ada@example.com").token)
+            for address in ["b@example.com", "c@example.com"] {
+                try await service.moveEmail(to: address, token: thief)
+            }
+            // By the present address, and then by a former one of the thief's own.
+            for address in ["c@example.com", "b@example.com"] {
+                let count = service.mails.codeCount(to: address)
+                try await service.requestCode(address, for: "reset")
+                let code = try await service.mails.code(to: address, number: count + 1)
+                #expect(try await service.recover(address, code: code).status == 200)
+            }
+            try await service.requestCode("ada@example.com", for: "reset")
+            let code = try await service.mails.code(to: "ada@example.com", number: 2)
+            #expect(try await service.recover("ada@example.com", code: code).status == 200)
+            #expect(try await service.count("SELECT count(*) FROM former_emails") == 0)
+        }
+    }
+
+    @Test("Who has the new address uses up neither codes nor tries of the old one")
+    func ownLimits() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            try await service.moveEmail(to: "ada@example.com", token: token)
+            try await service.moveEmail(to: "thief@example.com", token: token)
+            try await service.requestCode("ada@example.com", for: "reset")
+            let code = try await service.mails.code(to: "ada@example.com", number: 2)
+            for _ in 0..<2 { try await service.requestCode("thief@example.com", for: "reset") }
+            for _ in 0..<21 {
+                let answer = try await service.recover("thief@example.com", code: "12345x")
+                #expect([401, 429].contains(answer.status))
+            }
+            let answer = try await service.recover("ada@example.com", code: code)
+            #expect(answer.status == 200 && answer.json["email"] as? String == "ada@example.com")
+        }
+    }
+
+    @Test("A code for an old address goes to that address, whichever way a client spells it")
+    func spelling() async throws {
+        try await TestService.run { service in
+            let old = try await service.makeToken()
+            try await service.moveEmail(to: "ada@example.com", token: old)
+            try await service.moveEmail(to: "new@example.com", token: old)
+            try await service.requestCode(" ADA@Example.COM", for: "reset")
+            let code = try await service.mails.code(to: "ada@example.com", number: 2)
+            let token = try #require(try await service.recover("aDa@example.com", code: code).token)
+            // PostgreSQL may take a letter for another one that a domain does not.
+            for domain in ["m\u{130}ne.example", "stra\u{1E9E}e.example", "\u{FF4D}ine.example", "BÜCHER.example"] {
+                let answer = try await service.changeEmail("x@\(domain)", token: token, password: "another password")
+                #expect(answer.status == 400 && answer.json["code"] as? String == "email_invalid", "\(domain)")
+            }
+            let answer = try await service.changeEmail("x@Bücher.example", token: token, password: "another password")
+            #expect(answer.status == 200)
         }
     }
 

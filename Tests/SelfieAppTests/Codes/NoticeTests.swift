@@ -63,16 +63,42 @@ struct NoticeTests {
         }
     }
 
-    @Test("At most ten of a kind in a day")
-    func limit() async throws {
+    @Test(
+        "At most ten of a kind in a day to an address that is proven, and ten in all to another",
+        arguments: [true, false]
+    )
+    func limit(isProven: Bool) async throws {
         try await TestService.run { service in
             var token = try await service.makeToken()
+            if isProven { try await service.moveEmail(to: "ada@example.com", token: token) }
             for number in 0..<12 {
                 let old = number == 0 ? "my password" : "password \(number - 1)"
                 token = try await Self.changePassword(service, token, from: old, to: "password \(number)")
             }
             try await poll("deliveries") { try await service.count("SELECT count(*) FROM deliveries") == 0 }
             #expect(service.subjects(to: "ada@example.com").count == 10)
+            // Another kind has no count of its own where nobody has proven the address.
+            let deleted = try await service.sendForm(
+                "DELETE",
+                "/api/account",
+                authorization: tokenHeader(token),
+                [("password", try TestService.encrypt("password 11"))]
+            )
+            #expect(deleted.status == 200)
+            try await poll("deliveries") { try await service.count("SELECT count(*) FROM deliveries") == 0 }
+            #expect(service.subjects(to: "ada@example.com").count == (isProven ? 11 : 10))
+        }
+    }
+
+    @Test("Sign-ins at home do not use up the notices of new places")
+    func signInsAtHome() async throws {
+        let settings = TestService.behindProxy.merging(["NOTICES": "signin"]) { $1 }
+        try await TestService.run(settings: settings) { service in
+            let home = from("198.51.100.7")
+            _ = try await service.signUp(email: "ada@example.com", headers: home)
+            for _ in 0..<12 { _ = try await service.signIn(email: "ada@example.com", headers: home) }
+            _ = try await service.signIn(email: "ada@example.com", headers: from("203.0.113.1"))
+            try await poll("notice") { service.subjects(to: "ada@example.com").count == 1 }
         }
     }
 

@@ -119,6 +119,21 @@ struct UnverifiedAccountTests {
         }
     }
 
+    @Test("An address that no mail can go to makes no account without a password")
+    func unreachable() async throws {
+        try await TestService.run(settings: ["SIGNUP_WITHOUT_PASSWORD": "true"]) { service in
+            for email in ["ä@example.com", "a@-b-.com"] {
+                let answer = try await service.signUpWithoutPassword(email)
+                #expect(answer.status == 400 && answer.json["code"] as? String == "email_invalid")
+                #expect(try await service.signUp(email: email).status == 200)
+            }
+            // Requests for codes do not use up the sign-up's own.
+            for _ in 0..<3 { try await service.requestCode("ada@example.com") }
+            #expect(try await service.signUpWithoutPassword().status == 200)
+            _ = try await service.mails.code(to: "ada@example.com")
+        }
+    }
+
     @Test("Without the setting, sign-up needs a password")
     func needsPassword() async throws {
         try await TestService.run { service in
