@@ -33,9 +33,7 @@ package struct RecoverPassword: Sendable {
         let new = try Password.checked(new)
         let account = try await find(email: email, for: .reset, from: source)
         return try await check(.init(code, for: .reset, of: account, from: source)) { code in
-            guard let user = account.user, code.email.map(normalized) == account.formerEmail.map(normalized) else {
-                return nil
-            }
+            guard let user = account.user else { return nil }
             guard !user.isDisabled else { throw AccountError.disabled }
             let hash = try await hasher.hash(new, for: source.caller(account.name))
             let issued = IssuedToken(date: now(), lifetime: lifetimes.usual)
@@ -43,7 +41,7 @@ package struct RecoverPassword: Sendable {
                 user.id,
                 by: UserStore.CodeRecovery(
                     code: code,
-                    formerEmail: code.email,
+                    formerEmail: account.formerEmail,
                     passwordHash: hash,
                     issued: issued,
                     device: device,
@@ -81,8 +79,6 @@ package struct SetFirstPassword: Sendable {
         guard let user = try await users.find(id: session.userID), !user.isDisabled else { throw SessionError.ended }
         guard !user.hasPassword else { throw AccountError.hasPassword }
         return try await check(.init(code, for: .reset, by: session, from: source)) { code in
-            // One that was sent to a former address proves nothing of the present one.
-            guard code.email == nil else { return nil }
             let hash = try await hasher.hash(new, for: source.caller(.user(id: user.id)))
             return try await users.setFirstPassword(hash, ofUser: user.id, by: code, from: source)
         }

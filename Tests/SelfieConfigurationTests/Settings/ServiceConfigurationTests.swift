@@ -297,6 +297,7 @@ struct ServiceConfigurationTests {
         "VERIFIED_EMAIL": ["secret", "true"], "SIGNUP_WITHOUT_PASSWORD": ["secret"],
         "RATE_LIMIT_CODES_PER_ACCOUNT": ["secret"], "RATE_LIMIT_CODES_PER_ADDRESS": ["0/1h"],
         "RATE_LIMIT_CODE_TRIES_PER_ACCOUNT": ["20"],
+        "RATE_LIMIT_NOTICES_PER_ADDRESS": ["1/1y"],
         "LOG_LEVEL": ["secret", "verbose"],
         "DIRECTORY": ["secret", "true", "member", "Members"],
         "S3_FORCE_PATH_STYLE": ["secret"],
