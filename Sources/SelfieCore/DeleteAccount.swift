@@ -40,13 +40,7 @@ package struct DeleteAccount: Sendable {
     private func delete(_ session: Session, password: Password?, from source: RequestSource) async throws -> Bool {
         let deleted: Void? = try await check(
             password,
-            for: PasswordCheck.Purpose(
-                account: .user(id: session.userID),
-                actions: [.passwordOfSession(id: session.id)],
-                failure: .accountDeletionFailed,
-                userID: session.userID,
-                source: source
-            ),
+            for: PasswordCheck.Purpose(by: session, failure: .accountDeletionFailed, source: source),
             find: { _ in try await users.find(id: session.userID) },
             require: { user in
                 guard let user, !user.isDisabled else { throw SessionError.ended }

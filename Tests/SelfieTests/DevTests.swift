@@ -1,4 +1,5 @@
 import ConnectionTestSupport
+import DatabaseTestSupport
 import Foundation
 import Postgres
 import ProcessTestSupport
@@ -176,6 +177,40 @@ struct DevTests {
                 #expect(outcome.output.contains(text), "\(arguments): \(outcome.output)")
                 #expect(outcome.errors.hasPrefix(hint))
             }
+            // What goes out is printed, and stays in a folder.
+            let credential = try #require(settings.firstMatch(of: /API_AUTH_PASSWORD=(\w+)/)?.1)
+            let database = try await process.waitForOutput(#"psql '([^']+)'"#)
+            try await TestCluster.withClient(database) { postgres in
+                try await postgres.write(
+                    """
+                    INSERT INTO users (first_name, last_name, email, password_hash)
+                    VALUES ('Ada', 'Lovelace', 'ada@example.com', '*')
+                    """
+                )
+                let service = ServedSelfie.attach(
+                    port: port,
+                    databaseURL: database,
+                    objects: .disk(folder.url),
+                    postgres: postgres
+                )
+                let answer = try await service.sendForm(
+                    "POST",
+                    "/api/request_code",
+                    authorization: "Basic \(Data("selfie:\(credential)".utf8).base64EncodedString())",
+                    [("email", "ada@example.com"), ("purpose", "signin")]
+                )
+                #expect(answer.status == 200)
+            }
+            let code = try await process.waitForOutput(#"mail to ada@example\.com: your code is (\d{6})"#)
+            let mails = try folder.url.appending(path: ".selfie/outbox").names()
+            #expect(mails.count == 1 && mails[0].hasSuffix(".eml"))
+            let mail = try String(
+                contentsOf: folder.url.appending(path: ".selfie/outbox/\(mails.first ?? "")"),
+                encoding: .utf8
+            )
+            #expect(mail.contains("\r\n    \(code)\r\n"))
+            let sent = try await SelfieProcess.run(["mail", "test", "grace@example.com"], directory: folder.url)
+            #expect(sent.output == "The mail is in .selfie/outbox.\n")
             // Half of its data with half of another would belong to no installation.
             let other = try await SelfieProcess.run(
                 ["users", "list"],

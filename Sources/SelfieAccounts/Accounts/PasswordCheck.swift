@@ -23,7 +23,7 @@ package struct PasswordCheck: Sendable {
 
         fileprivate var caller: FairSemaphore.Caller { source.caller(account) }
 
-        package init(
+        init(
             account: AccountName,
             actions: [LimitedAction],
             failure: AuditEvent,
@@ -35,6 +35,17 @@ package struct PasswordCheck: Sendable {
             self.failure = failure
             self.userID = userID
             self.source = source
+        }
+
+        /// A password that comes with a token of the account's user.
+        package init(by session: Session, failure: AuditEvent, source: RequestSource) {
+            self.init(
+                account: .user(id: session.userID),
+                actions: [.passwordOfSession(id: session.id)],
+                failure: failure,
+                userID: session.userID,
+                source: source
+            )
         }
     }
 

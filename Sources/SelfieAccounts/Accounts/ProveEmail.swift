@@ -47,13 +47,7 @@ package struct RequestEmailChange: Sendable {
         case .password(let password):
             let begun: Void? = try await passwordCheck(
                 password,
-                for: PasswordCheck.Purpose(
-                    account: .user(id: session.userID),
-                    actions: [.passwordOfSession(id: session.id)],
-                    failure: .signInFailed,
-                    userID: session.userID,
-                    source: source
-                ),
+                for: PasswordCheck.Purpose(by: session, failure: .signInFailed, source: source),
                 find: { _ in try await users.find(id: session.userID) },
                 use: { user, _ in try await begin(email, of: user, code: nil, from: source) }
             )

@@ -31,13 +31,7 @@ package struct ResetPassword: Sendable {
         var hash: String?
         return try await check(
             old,
-            for: PasswordCheck.Purpose(
-                account: .user(id: session.userID),
-                actions: [.passwordOfSession(id: session.id)],
-                failure: .passwordResetFailed,
-                userID: session.userID,
-                source: source
-            ),
+            for: PasswordCheck.Purpose(by: session, failure: .passwordResetFailed, source: source),
             find: { _ in try await users.find(id: session.userID) },
             use: { user, _ in
                 guard !user.isDisabled else { throw SessionError.ended }

@@ -155,9 +155,7 @@ package struct CodeStore: Sendable {
         on connection: PostgresConnection
     ) async throws -> Bool {
         try await connection.execute(
-            """
-            DELETE FROM codes WHERE id = \(code.id) AND user_id = \(userID) AND ends_at > now() AT TIME ZONE 'UTC'
-            """
+            "DELETE FROM codes WHERE id = \(code.id) AND user_id = \(userID)"
         ) == 1
     }
 

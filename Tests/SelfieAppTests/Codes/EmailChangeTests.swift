@@ -176,6 +176,51 @@ struct EmailChangeTests {
         }
     }
 
+    @Test("A password that is changed while a change of the address waits is asked for again")
+    func changedMeanwhile() async throws {
+        try await TestService.run { service in
+            let token = try await service.makeToken()
+            _ = try await service.signUp(email: "grace@example.com", password: "another password")
+            let answer = try await service.postgres.withTransaction { connection in
+                try await connection.execute(
+                    """
+                    UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = 'grace@example.com')
+                    WHERE email = 'ada@example.com'
+                    """
+                )
+                let change = Task { try await service.changeEmail("new@example.com", token: token) }
+                try await poll("the change waits") {
+                    try await service.count(
+                        """
+                        SELECT count(*) FROM pg_stat_activity
+                        WHERE wait_event_type = 'Lock' AND datname = current_database()
+                        """
+                    ) == 1
+                }
+                return change
+            }
+            #expect(try await answer.value.json["code"] as? String == "password_wrong")
+            #expect(try await service.count("SELECT count(*) FROM codes") == 0)
+        }
+    }
+
+    @Test("Who has proven an address gets its codes, before one who had it")
+    func provenBeforeFormer() async throws {
+        try await TestService.run { service in
+            let ada = try await service.makeToken()
+            try await service.moveEmail(to: "ada@example.com", token: ada)
+            try await service.moveEmail(to: "new@example.com", token: ada)
+            let grace = try await service.makeToken(email: "grace@example.com")
+            try await service.moveEmail(to: "ada@example.com", token: grace)
+            try await service.requestCode("ada@example.com", for: "reset")
+            let code = try await service.mails.code(to: "ada@example.com", number: 3)
+            #expect(try await service.recover("ada@example.com", code: code).status == 200)
+            #expect(try await service.isAlive(ada))
+            #expect(try await !service.isAlive(grace))
+            #expect(try await service.me(ada)["email"] as? String == "new@example.com")
+        }
+    }
+
     @Test("A code for an old address goes to that address, whichever way a client spells it")
     func spelling() async throws {
         try await TestService.run { service in

@@ -6,6 +6,7 @@ import ServiceTestSupport
 import Testing
 
 @testable import SelfieApp
+@testable import SelfieCore
 
 @Suite("Accounts whose address is not verified", .timeLimit(.minutes(2)))
 struct UnverifiedAccountTests {
@@ -116,6 +117,35 @@ struct UnverifiedAccountTests {
             #expect(service.mails.lines(to: "grace@example.com").isEmpty)
             let short = try await service.signUp(email: "eve@example.com", password: "short")
             #expect(short.json["code"] as? String == "password_too_short")
+        }
+    }
+
+    @Test("One whose address is verified while its removal waits stays")
+    func verifiedMeanwhile() async throws {
+        try await TestService.run(
+            settings: ["SIGNUP_WITHOUT_PASSWORD": "true"],
+            adjust: { $0.tidyInterval = .seconds(3_600) }
+        ) { service in
+            _ = try await service.signUpWithoutPassword()
+            try await service.postgres.write("UPDATE users SET provisional_until = now() AT TIME ZONE 'UTC'")
+            let removal = try await service.postgres.withTransaction { connection in
+                try await connection.execute("UPDATE users SET provisional_until = NULL")
+                let removal = Task { try await RemoveAccount(postgres: service.postgres).removeEndedProvisional() }
+                try await poll("the removal waits") {
+                    try await service.count(
+                        """
+                        SELECT count(*) FROM pg_stat_activity
+                        WHERE wait_event_type = 'Lock' AND datname = current_database()
+                        """
+                    ) == 1
+                }
+                return removal
+            }
+            try await removal.value
+            #expect(try await service.count("SELECT count(*) FROM users") == 1)
+            try await service.postgres.write("UPDATE users SET provisional_until = now() AT TIME ZONE 'UTC'")
+            try await RemoveAccount(postgres: service.postgres).removeEndedProvisional()
+            #expect(try await service.count("SELECT count(*) FROM users") == 0)
         }
     }
 
