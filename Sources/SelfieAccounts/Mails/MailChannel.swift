@@ -24,9 +24,20 @@ package struct MailChannel: DeliveryChannel {
     package func send(_ delivery: Delivery) async -> DeliveryOutcome {
         do {
             let mail = try await composer.compose(delivery)
+            let outcome = await send(mail, kind: delivery.kind)
+            // It counts at the next try.
+            if case .notNow = outcome { await composer.limiter.giveBack(mail.counted) }
+            return outcome
+        } catch {
+            return Self.outcome(of: error)
+        }
+    }
+
+    private func send(_ mail: MailComposer.ComposedMail, kind: String) async -> DeliveryOutcome {
+        do {
             switch route {
             case .outbox(let outbox):
-                try outbox.write(mail.message, kind: delivery.kind, code: mail.code)
+                try outbox.write(mail.message, kind: kind, code: mail.code)
                 try await note(mail)
                 return .sent
             case .server(let server, let curl):
@@ -35,16 +46,18 @@ package struct MailChannel: DeliveryChannel {
                 if case .refused = outcome { try await emails.noteRefusal(of: mail.email, ofUser: mail.userID) }
                 return Self.outcome(of: outcome)
             }
-        } catch MailComposer.Unsendable.pointless {
-            return .pointless
-        } catch MailComposer.Unsendable.refused(let reason) {
-            return .refused(reason: reason)
-        } catch is PostgresError {
-            return .notNow(reason: "database")
-        } catch let error as CurlFailure {
-            return .notNow(reason: "\(error.reason)")
         } catch {
-            return .notNow(reason: "failed")
+            return Self.outcome(of: error)
+        }
+    }
+
+    private static func outcome(of error: any Error) -> DeliveryOutcome {
+        switch error {
+        case MailComposer.Unsendable.pointless: .pointless
+        case MailComposer.Unsendable.refused(let reason): .refused(reason: reason)
+        case is PostgresError: .notNow(reason: "database")
+        case let error as CurlFailure: .notNow(reason: "\(error.reason)")
+        default: .notNow(reason: "failed")
         }
     }
 

@@ -38,6 +38,8 @@ struct MailComposer: Sendable {
         let email: String
         /// The code in it, for the outbox.
         let code: String?
+        /// What it was counted for.
+        var counted = CountedActions()
     }
 
     /// Why there is nothing to send.
@@ -59,7 +61,7 @@ struct MailComposer: Sendable {
             throw Unsendable.refused(reason: "unknown_cause")
         }
         guard let email = notices.email(sealed: sealed) else { throw Unsendable.refused(reason: "secret_changed") }
-        return try await compose(delivery.id, cause.kind, event: event, to: email, isFirstTry: delivery.tryCount == 1)
+        return try await compose(delivery.id, cause.kind, event: event, to: email)
     }
 
     private func compose(_ id: UUID, _ kind: MailKind, code: UUID) async throws -> ComposedMail {
@@ -84,13 +86,7 @@ struct MailComposer: Sendable {
         )
     }
 
-    private func compose(
-        _ id: UUID,
-        _ kind: MailKind,
-        event: Int,
-        to email: String,
-        isFirstTry: Bool
-    ) async throws -> ComposedMail {
+    private func compose(_ id: UUID, _ kind: MailKind, event: Int, to email: String) async throws -> ComposedMail {
         let row = try await postgres.read(
             """
             SELECT told.event, told.user_id, told.happened_at, told.address, email_refused_at IS NOT NULL AS is_refused,
@@ -104,18 +100,9 @@ struct MailComposer: Sendable {
             """
         ).first
         guard let row, try !row.decode("is_refused") else { throw Unsendable.pointless }
-        if isFirstTry {
-            // An address that nobody has proven may be anybody's, in account after account.
-            let kind = try row.decode("is_proven", as: Bool.self) ? kind : nil
-            do {
-                try await limiter.count([.notice(kind, to: email)], ofUser: nil, from: .none)
-            } catch is RateLimitExceeded {
-                throw Unsendable.pointless
-            }
-        }
         let address: String? = try row.decodeIfPresent("address")
         let network = address.flatMap { ClientAddress(ip: $0)?.maskedNetwork }
-        return try mail(
+        var composed = try mail(
             id,
             kind,
             [
@@ -127,6 +114,14 @@ struct MailComposer: Sendable {
             email: email,
             code: nil
         )
+        // An address that nobody has proven may be anybody's, in account after account.
+        let counted = try row.decode("is_proven", as: Bool.self) ? kind : nil
+        do {
+            composed.counted = try await limiter.count([.notice(counted, to: email)], ofUser: nil, from: .none)
+        } catch is RateLimitExceeded {
+            throw Unsendable.pointless
+        }
+        return composed
     }
 
     private func mail(

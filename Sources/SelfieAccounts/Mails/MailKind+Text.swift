@@ -81,7 +81,7 @@ extension MailKind {
 
             If you did not know of that account, you need not do anything: somebody had mistyped an address.
 
-            If it was your account, and it was not you who changed it, write to the people who run {app}: {link}
+            If it was your account, and it was not you who changed it, write to the people who run {link}.
             """
         case .passwordChanged:
             """

@@ -91,6 +91,32 @@ struct MailDeliveryTests {
         }
     }
 
+    @Test("A notice counts at the try that sends it")
+    func noticeAfterGreylisting() async throws {
+        try await Self.run(settings: ["RATE_LIMIT_NOTICES_PER_ADDRESS": "1/1d"]) { service, peer in
+            var token = try await service.makeToken()
+            try peer.reply(["RCPT": "451 4.7.1 Try again later"])
+            let passwords = ["my password", "password 1", "password 2"]
+            for (number, (old, new)) in zip(passwords, passwords.dropFirst()).enumerated() {
+                let answer = try await service.sendForm(
+                    "POST",
+                    "/api/reset_password",
+                    authorization: tokenHeader(token),
+                    [("old_password", try TestService.encrypt(old)), ("new_password", try TestService.encrypt(new))]
+                )
+                token = try #require(answer.token)
+                try await poll("refusal") {
+                    try await service.count("SELECT count(*) FROM deliveries WHERE reason = 'RCPT 451 4.7.1'")
+                        == number + 1
+                }
+            }
+            try peer.reply([:])
+            try await service.postgres.write("UPDATE deliveries SET due_at = now() AT TIME ZONE 'UTC'")
+            try await poll("deliveries") { try await service.count("SELECT count(*) FROM deliveries") == 0 }
+            #expect(try peer.mails().count == 1)
+        }
+    }
+
     @Test("What is refused for good marks the address until it is verified, and codes are sent all the same")
     func refusal() async throws {
         try await Self.run { service, peer in
