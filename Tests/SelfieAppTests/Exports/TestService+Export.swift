@@ -41,6 +41,7 @@ extension TestService {
 struct ExportReader {
     private var connection: RawConnection
     private var received: Data
+    private var failure: (any Error)?
 
     /// Runs a body with a client that has read the first bytes.
     ///
@@ -76,11 +77,14 @@ struct ExportReader {
     /// How many bytes came.
     var receivedCount: Int { received.count }
 
+    /// How far it came, for the message of a test that needs the whole.
+    var progress: String { "\(received.count) bytes came\(failure.map { ", and then \($0)" } ?? "")" }
+
     /// Reads the rest.
     ///
     /// - Returns: The archive; nil when the answer did not come to its end.
     mutating func readToEnd() async throws -> Data? {
-        received += (try? await connection.readToEnd()) ?? Data()
+        do { received += try await connection.readToEnd() } catch { failure = error }
         guard let end = received.range(of: Data("\r\n\r\n".utf8)) else { return nil }
         var (body, rest) = (Data(), received[end.upperBound...])
         // RFC 9112, section 7.1: each chunk has its length in front of it.
