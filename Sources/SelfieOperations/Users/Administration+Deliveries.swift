@@ -30,7 +30,7 @@ extension Administration {
     /// - Returns: How many.
     /// - Throws: `AdministrationError`, `PostgresError`.
     package func retryDeliveries(_ id: UUID?) async throws -> Int {
-        let count = try await change(id) { try await $0.retry(id) }
+        let count = try await update(id) { try await $0.retry(id) }
         await ChangeNotifier(postgres: postgres).notifyOfEverything()
         return count
     }
@@ -41,12 +41,12 @@ extension Administration {
     /// - Returns: How many.
     /// - Throws: `AdministrationError`, `PostgresError`.
     package func dropDeliveries(_ id: UUID?) async throws -> Int {
-        try await change(id) { try await $0.drop(id) }
+        try await update(id) { try await $0.drop(id) }
     }
 
-    private func change(_ id: UUID?, _ change: (DeliveryStore) async throws -> Int) async throws -> Int {
+    private func update(_ id: UUID?, _ work: (DeliveryStore) async throws -> Int) async throws -> Int {
         let store = DeliveryStore(postgres: postgres)
-        let count = try await change(store)
+        let count = try await work(store)
         if let id, count == 0 {
             throw try await store.find(id) == nil
                 ? AdministrationError.noSuchDelivery : AdministrationError.deliveryUnderWay
