@@ -55,7 +55,7 @@ struct FindAccount: Sendable {
 
     /// - Parameters:
     ///   - email: The address, as the client sent it.
-    ///   - purpose: What a code is for. Only for a new password, an address means the account that had it a short time ago.
+    ///   - purpose: What the code is for. With `reset`, it also finds an account that had the address until a week ago.
     ///   - source: Where the request came from.
     /// - Returns: The account, or the address alone.
     /// - Throws: `PostgresError`.

@@ -192,16 +192,7 @@ extension UserStore {
                     try await EmailStore.prove(id, on: connection)
                     try await AuditStore.add(.emailVerified, userID: id, from: source, on: connection)
                 } else {
-                    try await EmailStore.change(
-                        to: email,
-                        from: (user.email, user.isEmailProven),
-                        ofUser: id,
-                        isProven: true,
-                        on: connection
-                    )
-                    let event = try await AuditStore.add(.emailChanged, userID: id, from: source, on: connection)
-                    let kind: MailKind = user.isEmailProven ? .emailChanged : .emailRemoved
-                    try await notices?.tell(kind, to: user.email, of: event, on: connection)
+                    try await replaceEmail(of: user, by: email, isProven: true, from: source, on: connection)
                 }
                 return try await Self.lock(id, on: connection)
             }

@@ -42,20 +42,39 @@ extension UserStore {
         let isChanged = try await withTakenEmail {
             try await postgres.withTransaction { connection in
                 guard let user = try await Self.lock(id, on: connection) else { return false }
-                try await EmailStore.change(
-                    to: email,
-                    from: (user.email, user.isEmailProven),
-                    ofUser: id,
-                    isProven: false,
-                    on: connection
-                )
-                let event = try await AuditStore.add(.emailChanged, userID: id, from: nil, on: connection)
-                let kind: MailKind = user.isEmailProven ? .emailChanged : .emailRemoved
-                try await notices?.tell(kind, to: user.email, of: event, on: connection)
+                try await replaceEmail(of: user, by: email, isProven: false, from: nil, on: connection)
                 return true
             }
         }
         if isChanged { notifier?.notify([.deliveries]) }
         return isChanged
+    }
+
+    /// Gives an account another address, and tells the old one.
+    ///
+    /// - Parameters:
+    ///   - user: The account, locked by the transaction.
+    ///   - email: The new address, which keeps to the rules.
+    ///   - isProven: Whether the user has just proven it.
+    ///   - source: Where the request came from; nil for an administrator.
+    ///   - connection: In a transaction.
+    /// - Throws: `InvalidInput` when another account has proven the address, `PostgresError`.
+    func replaceEmail(
+        of user: User,
+        by email: String,
+        isProven: Bool,
+        from source: RequestSource?,
+        on connection: PostgresConnection
+    ) async throws {
+        try await EmailStore.change(
+            to: email,
+            from: (user.email, user.isEmailProven),
+            ofUser: user.id,
+            isProven: isProven,
+            on: connection
+        )
+        let event = try await AuditStore.add(.emailChanged, userID: user.id, from: source, on: connection)
+        let kind: MailKind = user.isEmailProven ? .emailChanged : .emailRemoved
+        try await notices?.tell(kind, to: user.email, of: event, on: connection)
     }
 }

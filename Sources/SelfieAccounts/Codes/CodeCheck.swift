@@ -53,7 +53,7 @@ package struct CodeCheck: Sendable {
         }
     }
 
-    /// Tries a code, and does what it is for if it is right.
+    /// Compares a code with the waiting ones, and runs `use` if one is the same.
     ///
     /// - Parameters:
     ///   - attempt: Whose code, and from where.
