@@ -12,7 +12,7 @@ package enum LibCrypto {
             guard let digest = EVP_MD_fetch(nil, name, nil) else { throw missing(name) }
             EVP_MD_free(digest)
         }
-        for name in [AESCBC.name, AESGCM.name] {
+        for name in [CipherAlgorithm.cbcName, CipherAlgorithm.gcmName] {
             guard let cipher = EVP_CIPHER_fetch(nil, name, nil) else { throw missing(name) }
             EVP_CIPHER_free(cipher)
         }
