@@ -10,9 +10,14 @@ extension PostgresConfiguration {
     /// - Throws: `PostgresError.cannotConnect` for a malformed URL.
     package static func patient(url: String, maxConnections: Int = 4) throws -> PostgresConfiguration {
         var configuration = try PostgresConfiguration(url: url, maxConnections: maxConnections)
-        configuration.connectTimeout = .seconds(20)
-        configuration.pool.leaseTimeout = .seconds(20)
-        configuration.statementTimeout = .seconds(20)
+        configuration.waitPatiently()
         return configuration
+    }
+
+    /// Leaves room for a machine that is busy with other tests.
+    package mutating func waitPatiently() {
+        connectTimeout = .seconds(20)
+        pool.leaseTimeout = .seconds(20)
+        statementTimeout = .seconds(20)
     }
 }

@@ -2,6 +2,7 @@ import Curl
 import Foundation
 import NIOCore
 import ProcessTestSupport
+import ServerProcesses
 import Testing
 
 @testable import Mail
@@ -141,6 +142,31 @@ struct MailServerTests {
         let server = try MailServer("smtp://127.0.0.1:1")
         await Self.expect(.refused) {
             try await server.send(Self.mail(), by: CurlClient(CurlConfiguration(environment: [:])))
+        }
+    }
+
+    @Test(
+        "No other request waits for a server that is silent, nor for what it says in the end",
+        arguments: ["MAIL", "DATA", "QUIT"]
+    )
+    func aside(command: String) async throws {
+        try await MailServerPeer.with(.plain) { peer in
+            try peer.reply([command: "silence"])
+            let server = try MailServer("smtp://localhost:\(peer.port)")
+            let mail = Task { try await server.send(Self.mail(), by: peer.curl) }
+            try await poll("silence") { peer.isSilent }
+            if command == "QUIT" { #expect(try await mail.value == .accepted) }
+            for _ in ["while it waits", "once it was given up"] {
+                let failure = await #expect(throws: CurlFailure.self) {
+                    let request = CurlRequest(url: "http://localhost:\(peer.port)")
+                    _ = try await peer.curl.answer(to: request, within: .seconds(20))
+                }
+                #expect(failure?.description == CurlError.notHTTP.description)
+                mail.cancel()
+                _ = await mail.result
+            }
+            // What was cut off did not look whole.
+            #expect(try peer.mails().count == (command == "QUIT" ? 1 : 0))
         }
     }
 

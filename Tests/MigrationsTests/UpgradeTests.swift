@@ -13,6 +13,8 @@ struct UpgradeTests {
     /// No installation has one in between, and other tests take each step alone.
     private static let versions = Dictionary(grouping: migrations.map(\.version)) { $0.prefix(8) }
         .values.compactMap { $0.max() }.sorted()
+    /// Rails' last one, and those that an installation may go back to.
+    private static let earlierVersions = Array(versions.prefix(1) + versions.dropFirst().suffix(4))
 
     @Test("There are versions to go from")
     func versionCount() {
@@ -44,7 +46,10 @@ struct UpgradeTests {
         }
     }
 
-    @Test("Down to every version and up again, its rows stay; only pending photos are removed", arguments: versions)
+    @Test(
+        "Down to an earlier version and up again, its rows stay; only pending photos are removed",
+        arguments: earlierVersions
+    )
     func down(version: String) async throws {
         try await TestCluster.withEmptyDatabase { url in
             _ = try await Self.migrator(url).up()

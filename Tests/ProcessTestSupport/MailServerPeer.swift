@@ -49,7 +49,7 @@ package struct MailServerPeer: Sendable {
         }
     }
 
-    /// What it replies to `MAIL`, `RCPT`, `DATA` or `AUTH` from now on.
+    /// What it replies to `MAIL`, `RCPT`, `DATA`, `QUIT` or `AUTH` from now on.
     ///
     /// - Parameter replies: `silence` for nothing, `cut` for the end of the connection.
     /// - Throws: An error of Foundation's, or `NotInTime` when the file can't be replaced.
@@ -60,6 +60,9 @@ package struct MailServerPeer: Sendable {
             throw NotInTime(what: "replies")
         }
     }
+
+    /// Whether it was ever silent.
+    package var isSilent: Bool { FileManager.default.fileExists(atPath: folder.appending(path: "silent").path) }
 
     /// All mails so far, the oldest first.
     package func mails() throws -> [Received] {

@@ -4,8 +4,8 @@ usage: smtp_server.py FOLDER none|starttls|implicit|plain [CERTIFICATE KEY]
 
 `none` and `plain` have no TLS; `plain` does not let anybody sign in. The others let `ada` sign in with `open sesame`, and
 take mails from nobody else. FOLDER gets a file for each mail, with its envelope and bytes as JSON. Before each reply to
-MAIL, RCPT, DATA and AUTH, FOLDER/replies.json is read. It has a reply for each of these, or "silence", or "cut" for the end
-of the connection, or "half" for two refusals to half of the recipients.
+MAIL, RCPT, DATA, QUIT and AUTH, FOLDER/replies.json is read. It has a reply for each of these, or "silence", or "cut" for
+the end of the connection, or "half" for two refusals to half of the recipients. FOLDER/silent is there once it is silent.
 """
 
 import asyncio
@@ -29,6 +29,8 @@ async def scripted(command, server, address=""):
     reply = json.loads(path.read_text()).get(command) if path.exists() else None
     if reply == "cut":
         server.transport.abort()
+    if reply == "silence":
+        (FOLDER / "silent").touch()
     if reply in ("silence", "cut"):
         await asyncio.sleep(3_600)
     if reply == "half":
@@ -71,6 +73,9 @@ class Handler:
             partial.write_text(json.dumps(mail))
             partial.rename(FOLDER / f"{self.count}.json")
         return reply or "250 2.0.0 Taken"
+
+    async def handle_QUIT(self, server, session, envelope):
+        return await scripted("QUIT", server) or "221 2.0.0 Bye"
 
 
 def authenticator(server, session, envelope, mechanism, data):

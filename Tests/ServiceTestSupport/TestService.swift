@@ -50,6 +50,7 @@ package struct TestService: Sendable {
     ///   - store: Where photos are kept.
     ///   - settings: Configuration keys beside those that are needed.
     ///   - sendsMails: Whether mails go out: to `SMTP_URL`, or into a folder.
+    ///   - isPatient: Whether it waits longer for a database on a busy machine than it usually would.
     ///   - adjust: Changes the service before it starts.
     ///   - body: Uses the service.
     /// - Returns: What the body returns.
@@ -58,6 +59,7 @@ package struct TestService: Sendable {
         store: TestStore = .disk,
         settings: [String: String] = [:],
         sendsMails: Bool = true,
+        isPatient: Bool = true,
         adjust: @Sendable (inout SelfieService) -> Void = { _ in },
         _ body: @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
@@ -67,6 +69,7 @@ package struct TestService: Sendable {
                 store: store,
                 settings: settings,
                 sendsMails: sendsMails,
+                isPatient: isPatient,
                 adjust: adjust,
                 body
             )
@@ -80,6 +83,7 @@ package struct TestService: Sendable {
     ///   - store: Where photos are kept.
     ///   - settings: Configuration keys beside those that are needed.
     ///   - sendsMails: Whether mails go out: to `SMTP_URL`, or into a folder.
+    ///   - isPatient: Whether it waits longer for a database on a busy machine than it usually would.
     ///   - adjust: Changes the service before it starts.
     ///   - body: Uses the service.
     /// - Returns: What the body returns.
@@ -89,6 +93,7 @@ package struct TestService: Sendable {
         store: TestStore = .disk,
         settings: [String: String] = [:],
         sendsMails: Bool = true,
+        isPatient: Bool = true,
         adjust: @Sendable (inout SelfieService) -> Void = { _ in },
         _ body: @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
@@ -96,10 +101,11 @@ package struct TestService: Sendable {
             let values = self.settings(databaseURL: databaseURL, objects: objects).merging(settings) { $1 }
             let mails = TestMails()
             defer { mails.remove() }
-            let configuration = try ServiceConfiguration(
+            var configuration = try ServiceConfiguration(
                 from: ConfigurationSource(values: values),
                 outbox: sendsMails && values["SMTP_URL"] == nil ? mails.folder.path : nil
             )
+            if isPatient { configuration.postgres.waitPatiently() }
             let clock = values["S3_BUCKET_NAME"] == nil ? TestClock.atNoon() : TestClock()
             let log = TestLog()
             let (ports, portContinuation) = AsyncStream.makeStream(of: Int.self)

@@ -5,6 +5,7 @@ import NIOCore
 ///
 /// It closes them when it goes. It owns nothing that must be shut down.
 package final class CurlClient: Sendable {
+    private let configuration: CurlConfiguration
     private let driver: CurlDriver
     private let trust: TrustCache
 
@@ -12,6 +13,7 @@ package final class CurlClient: Sendable {
     package init(_ configuration: CurlConfiguration = CurlConfiguration()) {
         // Its descriptors are opened when a service starts, and not by a request that could find none.
         _ = WatcherExecutor.shared
+        self.configuration = configuration
         driver = CurlDriver(configuration)
         trust = TrustCache(configuration.trust)
     }
@@ -91,15 +93,17 @@ package final class CurlClient: Sendable {
     package func send(_ mail: MailRequest, within limit: Duration) async throws -> MailReply {
         let transfer = Transfer(CurlRequest(mail), deadlines: CurlDeadlines(within: limit), clock: ContinuousClock())
         do {
-            return try await race { [self] in
-                try await start(transfer)
+            let trust = transfer.request.usesTLS ? try trust.current() : nil
+            let session = MailSession(transfer, configuration: configuration, trust: trust)
+            defer { session.hangUp() }
+            return try await race {
+                try session.start(within: limit)
                 return try await transfer.awaitReply()
             } against: {
                 try await Task.sleep(for: limit)
                 return CurlError.overdue
             }
         } catch {
-            end(transfer)
             throw transfer.failure(of: error)
         }
     }

@@ -9,6 +9,8 @@ import NIOHTTP1
 final class EasyHandle {
     let handle: UnsafeMutableRawPointer
     let transfer: Transfer
+    /// Gets the sockets of a mail's connection; nil for other requests.
+    private let mailSockets: MailSockets?
     /// The address check; nil for none.
     private let isAllowed: AddressGuard?
     /// The headers; a mail's recipient.
@@ -37,9 +39,14 @@ final class EasyHandle {
     /// How many bytes libcurl reads and sends at a time.
     private static let bufferBytes = 128 * 1_024
 
-    init(_ transfer: Transfer, configuration: CurlConfiguration, trust: TrustStore?) throws(CurlError) {
+    init(
+        _ transfer: Transfer,
+        configuration: CurlConfiguration,
+        trust: TrustStore?,
+        mailSockets: MailSockets? = nil
+    ) throws(CurlError) {
         guard let handle = curl_easy_init() else { throw .invalidRequest("there is no memory") }
-        (self.handle, self.transfer, self.trust) = (handle, transfer, trust)
+        (self.handle, self.transfer, self.trust, self.mailSockets) = (handle, transfer, trust, mailSockets)
         isAllowed = configuration.isAllowed
         hasProxy = configuration.proxies.proxy(for: transfer.request.url) != nil
         message.initialize(repeating: 0)
@@ -90,13 +97,17 @@ final class EasyHandle {
             try set(CURLOPT_USERNAME, credential.user)
             try set(CURLOPT_PASSWORD, credential.password)
         }
+        // It ends with `QUIT`, as it should, and not at some time later.
+        try set(CURLOPT_FORBID_REUSE, 1)
         // Otherwise, libcurl does not say which command a reply is for.
         try set(CURLOPT_VERBOSE, 1)
         try set(CURLOPT_DEBUGDATA, pointer: Unmanaged.passUnretained(self).toOpaque())
         try require(
             curl_set_debug_function(handle) { _, kind, bytes, count, owner in
                 if kind == CURLINFO_HEADER_OUT {
-                    EasyHandle.from(owner).transfer.noteSent(command: .init(start: bytes, count: count))
+                    let (easy, line) = (EasyHandle.from(owner), UnsafeRawBufferPointer(start: bytes, count: count))
+                    easy.transfer.noteSent(command: line)
+                    if line.starts(with: "QUIT".utf8) { easy.mailSockets?.stopReading() }
                 }
                 return 0
             }
@@ -256,11 +267,23 @@ final class EasyHandle {
             address.pointee.protocol
         )
         hasNoDescriptor = socket < 0 && [EMFILE, ENFILE].contains(errno)
+        if let mailSockets, socket >= 0, !mailSockets.add(socket) {
+            close(socket)
+            return CURL_SOCKET_BAD
+        }
         return socket
     }
 }
 
 extension EasyHandle {
+    /// Has libcurl end the transfer by itself after so long, and not wait longer for a reply to `QUIT`.
+    func limit(to limit: Duration) throws(CurlError) {
+        let milliseconds = max(1, Int(limit / .milliseconds(1)))
+        try set(CURLOPT_TIMEOUT_MS, milliseconds)
+        try set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds)
+        try set(CURLOPT_SERVER_RESPONSE_TIMEOUT, max(1, Int(limit.components.seconds)))
+    }
+
     /// Nobody waits any more.
     func abandon() { isAbandoned = true }
 

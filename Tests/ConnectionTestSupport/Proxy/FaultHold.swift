@@ -4,7 +4,8 @@ import NIOCore
 package enum FaultHold: Sendable {
     /// For a time. A delay outlasts clients, which wait for four seconds; a stall outlasts anybody who waits for it.
     case real(delay: Duration = .seconds(5), stall: Duration = .seconds(120))
-    /// Until the client closes the connection, which it has a reason for once the closure was called.
+    /// Until the client closes the connection, which it has a reason for once the closure was called,
+    /// perhaps several times.
     case untilClientLeaves(@Sendable (FaultyProxy.Record) -> Void)
 
     /// Holds requests that reach the store after their client has given up.
@@ -29,11 +30,19 @@ struct ConnectionEnd: Sendable {
     let channel: any Channel
 
     /// Makes the client disconnect, unless it has, and waits until it has.
+    ///
+    /// A sign of life that the client notes late puts its deadline off. So it is told again.
     fileprivate func wait(
-        after tell: @Sendable (FaultyProxy.Record) -> Void,
+        after tell: @escaping @Sendable (FaultyProxy.Record) -> Void,
         _ record: FaultyProxy.Record
     ) async throws {
-        if channel.isActive { tell(record) }
+        let teller = Task {
+            while channel.isActive, !Task.isCancelled {
+                tell(record)
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
+        defer { teller.cancel() }
         try await channel.closeFuture.get()
     }
 }
