@@ -137,6 +137,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "Webhooks",
+            dependencies: [
+                "Cryptography", "Curl", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "Outages",
             dependencies: ["Concurrency", .product(name: "Logging", package: "swift-log")],
             swiftSettings: settings
@@ -305,8 +313,18 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "SelfieNotifications",
+            dependencies: [
+                "Cryptography", "Curl", "Deliveries", "Encodings", "JSON", "Postgres", "Webhooks",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "OrderedCollections", package: "swift-collections"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "SelfieCore",
             dependencies: [
+                "SelfieNotifications",
                 "Deliveries", .product(name: "CoreMetrics", package: "swift-metrics"),
                 "Budgets", "Concurrency", "Cryptography", "Encodings", "ImageFiles", "JSON", "ObjectStore", "Outages",
                 "Postgres", "Renderer", "SelfieAccounts", "SelfieConfiguration", "SelfiePhotos", "SelfieRecords",
@@ -338,6 +356,7 @@ let package = Package(
         .target(
             name: "SelfieConfiguration",
             dependencies: [
+                "Webhooks",
                 "Mail",
                 "Curl",
                 "Budgets", "Concurrency", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieAccounts",
@@ -350,6 +369,7 @@ let package = Package(
         .target(
             name: "SelfieOperations",
             dependencies: [
+                "SelfieNotifications", "Webhooks",
                 "Deliveries", "Mail",
                 "Curl",
                 "Concurrency", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore",
@@ -367,6 +387,7 @@ let package = Package(
         .target(
             name: "SelfieApp",
             dependencies: [
+                "SelfieNotifications", "Webhooks",
                 "Deliveries",
                 "Cryptography",
                 "Curl",
@@ -392,6 +413,7 @@ let package = Package(
         .executableTarget(
             name: "selfie",
             dependencies: [
+                "SelfieNotifications",
                 "Curl", "Deliveries", "Mail",
                 "AESCrypt", "CLinux", "Concurrency", "EmbeddedPostgres", "Encodings", "JSON", "Migrations",
                 "Postgres", "RecordSchema", "Cryptography", "SelfieApp", "SelfieConfiguration", "SelfieAccounts",

@@ -16,6 +16,8 @@ package struct Delivery: Sendable, Equatable {
     package let kind: String
     /// A JSON object with ids and versions.
     package let cause: String
+    /// When it was added: by the transaction of its cause.
+    package let createdAt: Date
     /// How often it was tried, this time included.
     package let tryCount: Int
     /// Until when it is claimed, as the row has it: it identifies the claim.

@@ -114,10 +114,10 @@ package struct DeliveryStore: Sendable {
                 UPDATE deliveries SET try_count = try_count + 1,
                     claimed_until = now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.leaseSeconds))
                 FROM due WHERE deliveries.id = due.id
-                RETURNING deliveries.id, deliveries.target, cause, try_count, claimed_until
+                RETURNING deliveries.id, deliveries.target, cause, created_at, try_count, claimed_until
             )
             SELECT last_target, target_count::bigint, claimed.id, claimed.target, cause::text AS cause,
-                coalesce(cause->>'kind', '') AS kind,
+                coalesce(cause->>'kind', '') AS kind, created_at,
                 try_count::bigint AS try_count, claimed_until::text AS claim
             FROM (SELECT max(target) AS last_target, count(target) AS target_count FROM turn) AS look
             LEFT JOIN claimed ON true
@@ -133,6 +133,7 @@ package struct DeliveryStore: Sendable {
                     target: try row.decode("target"),
                     kind: try row.decode("kind"),
                     cause: try row.decode("cause"),
+                    createdAt: try row.decode("created_at"),
                     tryCount: try row.decode("try_count"),
                     claim: try row.decode("claim")
                 )

@@ -13,8 +13,8 @@ extension SelfieService {
             useCases.photos.makeRendition.map {
                 [RenditionService(make: $0, includesBacklog: rendersInBackground)]
             } ?? []
-        let deliveries = useCases.deliveries.map { [DeliveryService(worker: $0)] } ?? []
-        return renditions + deliveries + [
+        return renditions + [
+            DeliveryService(worker: useCases.deliveries),
             PeriodicService(interval: sweepInterval) { await useCases.photos.sweeper.sweepOrWarn() },
             PeriodicService(interval: sweepInterval) { await useCases.housekeeper.finishDeletions() },
             PeriodicService(interval: tidyInterval) { await useCases.housekeeper.tidy() },

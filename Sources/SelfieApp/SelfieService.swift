@@ -18,9 +18,11 @@ import S3
 import SelfieAccounts
 package import SelfieConfiguration
 import SelfieCore
+import SelfieNotifications
 import SelfieRecords
 import SelfieWeb
 import ServiceLifecycle
+import Webhooks
 
 /// The whole service.
 ///
@@ -57,10 +59,12 @@ package struct SelfieService: Service {
     var trimInterval: Duration = .seconds(10)
     /// How a bucket is used.
     var bucket = BucketOptions()
+    /// How connections to webhooks are made.
+    package var webhookConnections = CurlConfiguration()
     /// How connections to a mail server are made.
     package var mailConnections = CurlConfiguration()
-    /// Prints a line about each mail that goes into the outbox of development.
-    package var announceMail: @Sendable (String) -> Void = { _ in }
+    /// Prints a line about each file of the outbox of development.
+    package var announceDelivery: @Sendable (String) -> Void = { _ in }
     /// The cost of new hashes; nil for the configuration's.
     package var passwordHashCost: Int?
     /// How many hashes are computed at once, and how many may wait.
@@ -152,6 +156,7 @@ package struct SelfieService: Service {
             hasher: hasher,
             renderer: renderer,
             mail: mail,
+            webhooks: webhookRoute(),
             metrics: observability.registry ?? NOOPMetricsHandler.instance,
             settings: configuration,
             clock: clock,
@@ -200,7 +205,7 @@ package struct SelfieService: Service {
         let serving = ServerService(server: server, socket: socket, connections: tasks, logger: logger)
         try await run(background + observers + [ChangeFeed(hub: hub), serving]) {
             hub.stop()
-            useCases.deliveries?.stop()
+            useCases.deliveries.stop()
         }
     }
 
@@ -210,7 +215,7 @@ package struct SelfieService: Service {
         let route: MailRoute =
             switch mail.destination {
             case .server(let server): .server(server, CurlClient(mailConnections))
-            case .outbox(let folder): .outbox(MailOutbox(folder: folder, announce: announceMail))
+            case .outbox(let folder): .outbox(Outbox(folder: folder, announce: announceDelivery))
             }
         return AccountMail(
             identity: MailIdentity(sender: mail.sender, appName: mail.appName, appURL: mail.appURL),
@@ -218,6 +223,14 @@ package struct SelfieService: Service {
             route: route,
             tellsOfSignIns: mail.tellsOfSignIns
         )
+    }
+
+    /// Where events for webhooks go.
+    private func webhookRoute() -> WebhookChannel.Route {
+        if let folder = configuration.outbox {
+            return .outbox(Outbox(folder: folder, announce: announceDelivery))
+        }
+        return .receivers(WebhookSender(networks: configuration.webhookNetworks, connections: webhookConnections))
     }
 
     /// The server of metrics, if there is to be one.

@@ -3,6 +3,7 @@ import Logging
 import Outages
 import Postgres
 import SelfieAccounts
+import SelfieNotifications
 import SelfieRecords
 
 /// Removes old rows, and finishes deletions of accounts.
@@ -11,6 +12,8 @@ package struct Housekeeper: Sendable {
     private let accounts: AccountCleaning
     private let records: RecordCleaning
     private let removeAccount: RemoveAccount
+    private let webhooks: WebhookStore?
+    private let logger: Logger
     private let cleaning: OutageReport
     private let expiries: OutageReport
     private let deletions: OutageReport
@@ -21,9 +24,11 @@ package struct Housekeeper: Sendable {
         auditRetentionDays: Int,
         notifier: ChangeNotifier? = nil,
         removeAccount: RemoveAccount? = nil,
+        webhooks: WebhookStore? = nil,
         logger: Logger
     ) {
         self.postgres = postgres
+        (self.webhooks, self.logger) = (webhooks, logger)
         self.removeAccount = removeAccount ?? RemoveAccount(postgres: postgres, notifier: notifier)
         accounts = AccountCleaning(
             postgres: postgres,
@@ -48,6 +53,13 @@ package struct Housekeeper: Sendable {
         await deletions.watch { try await removeAccount.finishAll() }
     }
 
+    private func tidyWebhooks() async throws {
+        for id in try await webhooks?.tidy() ?? [] {
+            let metadata: Logger.Metadata = ["webhook": "\(id)", "reason": "too many events wait for it"]
+            logger.warning("a webhook was disabled", metadata: metadata)
+        }
+    }
+
     /// Removes all old rows except expired records, and logs failures.
     ///
     /// A failed step does not stop the others.
@@ -57,6 +69,7 @@ package struct Housekeeper: Sendable {
             ("deleted records", { try await records.forgetDeleted() }),
             ("accounts without a proof", { try await removeAccount.removeEndedProvisional() }),
             ("deliveries", { try await DeliveryStore(postgres: postgres).tidy() }),
+            ("webhooks", { try await tidyWebhooks() }),
         ]
         await cleaning.watch {
             var failures: [String] = []

@@ -8,6 +8,7 @@ package import Postgres
 package import Renderer
 package import SelfieAccounts
 package import SelfieConfiguration
+package import SelfieNotifications
 package import SelfiePhotos
 package import SelfieRecords
 
@@ -21,8 +22,8 @@ package struct UseCases: Sendable {
     package let deleteAccount: DeleteAccount
     package let exportAccount: ExportAccount
     package let notifier: ChangeNotifier
-    /// Sends what goes out; nil where nothing does.
-    package let deliveries: DeliveryWorker?
+    /// Sends what goes out.
+    package let deliveries: DeliveryWorker
     package let deliveryStore: DeliveryStore
     /// Run it every few minutes.
     package let housekeeper: Housekeeper
@@ -33,6 +34,7 @@ package struct UseCases: Sendable {
     ///   - hasher: Hashes passwords.
     ///   - renderer: Decodes photos for small pictures; nil when there is none.
     ///   - mail: How mails are sent; nil for none.
+    ///   - webhooks: Where events go.
     ///   - metrics: Counts what is sent.
     ///   - settings: The settings.
     ///   - clock: The clock for remembering refusals.
@@ -46,6 +48,7 @@ package struct UseCases: Sendable {
         hasher: PasswordHasher,
         renderer: RenderProcess?,
         mail: AccountMail?,
+        webhooks: WebhookChannel.Route,
         metrics: any MetricsFactory,
         settings: ServiceConfiguration,
         clock: any MonotonicClock,
@@ -73,14 +76,20 @@ package struct UseCases: Sendable {
         )
         let deliveryStore = DeliveryStore(postgres: postgres)
         self.deliveryStore = deliveryStore
-        let deliveries = accounts.mailChannel.map { mail in
-            DeliveryWorker(
-                store: deliveryStore,
-                channels: [mail],
-                metrics: metrics,
-                logger: logger
-            )
-        }
+        let webhookStore = WebhookStore(postgres: postgres, secret: settings.secretKeyBase)
+        let webhookChannel = WebhookChannel(
+            store: webhookStore,
+            postgres: postgres,
+            route: webhooks,
+            now: now,
+            logger: logger
+        )
+        let deliveries = DeliveryWorker(
+            store: deliveryStore,
+            channels: [webhookChannel] + [accounts.mailChannel].compactMap(\.self),
+            metrics: metrics,
+            logger: logger
+        )
         self.deliveries = deliveries
         records = RecordUseCases(
             postgres: postgres,
@@ -88,7 +97,7 @@ package struct UseCases: Sendable {
             secret: settings.secretKeyBase,
             accounts: accounts,
             notifier: notifier,
-            onDeliveries: { deliveries?.wake() },
+            onDeliveries: { deliveries.wake() },
             now: now
         )
         photos = PhotoUseCases(
@@ -117,6 +126,7 @@ package struct UseCases: Sendable {
             auditRetentionDays: settings.auditRetentionDays,
             notifier: notifier,
             removeAccount: removeAccount,
+            webhooks: webhookStore,
             logger: logger
         )
     }

@@ -92,7 +92,7 @@ struct DevelopmentServer: Service {
             onRunning: { announce(port: $0, databaseURL: databaseURL) }
         )
         service.schemaVersions = Set(migrations.map(\.version))
-        service.announceMail = { say($0) }
+        service.announceDelivery = { say($0) }
         try await service.run()
     }
 

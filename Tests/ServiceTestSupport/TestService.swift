@@ -117,7 +117,7 @@ package struct TestService: Sendable {
                 onRunning: { portContinuation.yield($0) }
             )
             service.now = { clock.now }
-            service.announceMail = { mails.announce($0) }
+            service.announceDelivery = { mails.announce($0) }
             // Nothing that a busy machine takes long for is to be timed out.
             service.limits.answerTimeout = .hours(1)
             if settings["PASSWORD_HASH_COST"] == nil { service.passwordHashCost = passwordHashCost }

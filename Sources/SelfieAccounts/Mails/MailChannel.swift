@@ -2,6 +2,7 @@ package import Curl
 package import Deliveries
 import FoundationEssentials
 package import Mail
+import NIOCore
 import Postgres
 
 /// Where mails go.
@@ -9,7 +10,7 @@ package enum MailRoute: Sendable {
     /// To a server, by SMTP.
     case server(MailServer, CurlClient)
     /// Into a folder, for development.
-    case outbox(MailOutbox)
+    case outbox(Outbox)
 }
 
 /// Sends mails.
@@ -37,7 +38,17 @@ package struct MailChannel: DeliveryChannel {
         do {
             switch route {
             case .outbox(let outbox):
-                try outbox.write(mail.message, kind: kind, code: mail.code)
+                let message = mail.message
+                try outbox.write(
+                    message.bytes.readableBytesView,
+                    id: message.id,
+                    at: message.date,
+                    kind: kind,
+                    type: "eml",
+                    announcing: """
+                        mail to \(message.recipient.text): \(mail.code.map { "your code is \($0)" } ?? message.subject)
+                        """
+                )
                 try await note(mail)
                 return .sent
             case .server(let server, let curl):

@@ -37,7 +37,7 @@ extension ConfigurationSource {
 }
 
 extension SettingsReader {
-    mutating func secretKeyBase() -> String? {
+    package mutating func secretKeyBase() -> String? {
         required("SECRET_KEY_BASE", "at least 32 characters", isSecret: true) { $0.count >= 32 ? $0 : nil }
     }
 

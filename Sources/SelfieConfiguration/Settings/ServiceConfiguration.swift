@@ -5,6 +5,7 @@ package import S3
 package import SelfieAccounts
 package import SelfiePhotos
 import SelfieRecords
+package import Webhooks
 
 /// The checked settings of the service.
 package struct ServiceConfiguration: Sendable {
@@ -40,6 +41,10 @@ package struct ServiceConfiguration: Sendable {
     package let codeLimits: RateLimits
     /// From `SMTP_URL` and the settings of mails; nil when no mail is sent.
     package let mail: MailSettings?
+    /// The folder that gets all that would go out, for development; nil for none.
+    package let outbox: String?
+    /// From `WEBHOOK_NETWORKS`: where webhooks may lead, beside the public.
+    package let webhookNetworks: WebhookNetworks
     /// From `VERIFIED_EMAIL`: whether a sign-in needs an address that is proven.
     package let needsVerifiedEmail: Bool
     /// From `SIGNUP_WITHOUT_PASSWORD`.
@@ -99,7 +104,7 @@ package struct ServiceConfiguration: Sendable {
     ///
     /// - Parameters:
     ///   - source: Environment and `.env` file.
-    ///   - outbox: A folder that gets all mails instead of a server, for development; nil for none.
+    ///   - outbox: A folder that gets all that would go out, for development; nil for none.
     /// - Throws: `ConfigurationError` with the name of every setting that is missing or malformed.
     package init(from source: ConfigurationSource, outbox: String? = nil) throws(ConfigurationError) {
         var settings = SettingsReader(source)
@@ -125,7 +130,9 @@ package struct ServiceConfiguration: Sendable {
         let limits = settings.rateLimits()
         codeLimits = limits.limits
         rateLimits = limits.areOn ? limits.limits : nil
+        self.outbox = outbox
         mail = settings.mail(outbox: outbox)
+        webhookNetworks = settings.webhookNetworks()
         needsVerifiedEmail = settings.needsVerifiedEmail(hasMail: mail != nil)
         signsUpWithoutPassword = settings.signsUpWithoutPassword(hasMail: mail != nil)
         auditRetentionDays = settings.integer("AUDIT_RETENTION_DAYS", in: 30...3650, default: 365)

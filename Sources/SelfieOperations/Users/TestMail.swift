@@ -1,6 +1,8 @@
 package import Curl
+import Deliveries
 import FoundationEssentials
 import Mail
+import NIOCore
 import SelfieAccounts
 package import SelfieConfiguration
 
@@ -46,7 +48,14 @@ package struct TestMail: Sendable {
         )
         switch settings.destination {
         case .outbox(let folder):
-            try MailOutbox(folder: folder, announce: { _ in }).write(mail, kind: "test", code: nil)
+            try Outbox(folder: folder, announce: { _ in }).write(
+                mail.bytes.readableBytesView,
+                id: mail.id,
+                at: mail.date,
+                kind: "test",
+                type: "eml",
+                announcing: ""
+            )
             return .written(folder: folder)
         case .server(let server):
             switch try await server.send(mail, by: curl) {

@@ -118,7 +118,8 @@ package final class ChangeHub: Sendable {
                 onDeliveries()
             case .notification(let notification):
                 let parts = notification.payload.split(separator: ",").compactMap(ChangeNotifier.Notification.init)
-                if parts.contains(where: { $0 == .deliveries || $0 == .everything }) { onDeliveries() }
+                // What changed of a user may be told to webhooks. Writers of records say whether theirs may be.
+                if parts.contains(where: { if case .stream = $0 { false } else { true } }) { onDeliveries() }
                 for reader in state.withLock({ state in parts.flatMap { state.streams.note($0) } }) {
                     reader.wake { $0.needsRead = true }
                 }

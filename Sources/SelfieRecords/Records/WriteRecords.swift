@@ -67,7 +67,7 @@ package struct WriteRecords: Sendable {
                 }
                 switch attempt {
                 case .done(let done):
-                    notifier.notify(done.streams.map { .stream($0) })
+                    notifier.notify(done.streams.map { .stream($0) } + (done.addsDeliveries ? [.deliveries] : []))
                     await limiter.giveBack(sends.count - done.sendCount, of: sends.counted)
                     // Deleting messages from others is free for the recipient.
                     if clearsInbox { await limiter.giveBack(writes) }

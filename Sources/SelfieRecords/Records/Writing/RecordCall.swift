@@ -93,6 +93,8 @@ struct RecordCall {
         let records: [StoredRecord]
         /// The streams that are shown a change.
         let streams: Set<Int>
+        /// Whether there may be something new to send out.
+        let addsDeliveries: Bool
         let sendCount: Int
     }
 
@@ -129,7 +131,8 @@ struct RecordCall {
 
         try await requireUnreferred(drafts, transaction)
         guard let targets = try await transaction.targets(of: drafts, by: snapshot.author) else { return .busy }
-        let written = try await transaction.write(drafts, to: targets, by: session.userID, quotaBytes: quotaBytes)
+        let writes = try await transaction.write(drafts, to: targets, by: session.userID, quotaBytes: quotaBytes)
+        let written = writes.rows
         let pictured = zip(drafts, written).filter {
             !$0.0.collection.definition.photoFields.isEmpty && $0.0.content != nil
         }
@@ -145,7 +148,14 @@ struct RecordCall {
                 return draft.stored(for: snapshot.author, version: row.version, photos: shown ?? [])
             }
         }
-        return .done(Done(records: records, streams: drafts.shownStreams, sendCount: sendCount))
+        return .done(
+            Done(
+                records: records,
+                streams: drafts.shownStreams,
+                addsDeliveries: writes.addsDeliveries,
+                sendCount: sendCount
+            )
+        )
     }
 
     /// The members that the call names, or may name.

@@ -40,6 +40,13 @@ struct RecordDraft: Sendable {
         return grants.count { $0.isNew && $0.stream != owner.streamID }
     }
 
+    /// What becomes of the record, in the words of the feed.
+    enum Change: String {
+        case created, updated, deleted
+    }
+
+    var change: Change { content == nil ? .deleted : existing == nil ? .created : .updated }
+
     /// Whether it deletes an existing record: now, or by a new expiry.
     var endsExisting: Bool {
         guard let existing else { return false }

@@ -9,6 +9,13 @@ extension RecordTransaction {
         let version: Int
     }
 
+    /// What was written.
+    struct Writes {
+        var rows: [Written] = []
+        /// Whether there may be something new to send out.
+        var addsDeliveries = false
+    }
+
     /// Finds and locks the targets of new references; nil when another transaction is deleting one of them.
     ///
     /// The author must be able to read a record, and own a photo. A review has no author. It accepts all existing
@@ -100,20 +107,20 @@ extension RecordTransaction {
         to targets: RecordRows.Targets = .init(),
         by authorID: Int? = nil,
         quotaBytes: Int = .max
-    ) async throws -> [Written] {
-        if drafts.isEmpty { return [] }
+    ) async throws -> Writes {
+        if drafts.isEmpty { return Writes() }
         try await lockPhotos(
             ofRecords: drafts.filter { !$0.collection.definition.photoFields.isEmpty || $0.isReview }
                 .compactMap(\.existing?.key)
         )
         let charged = Set(drafts.flatMap(\.charges).map(\.id))
         let newCount = drafts.count { $0.existing == nil }
-        let (streams, newKeys) = try await lockStreams(drafts.shownStreams.union(charged), newCount: newCount)
-        var unusedKeys = newKeys.makeIterator()
+        let locked = try await lockStreams(drafts.shownStreams.union(charged), newCount: newCount)
+        var unusedKeys = locked.keys.makeIterator()
         let keys = drafts.compactMap { $0.existing?.key ?? unusedKeys.next() }
         var targets = targets
         for (draft, key) in zip(drafts, keys) where draft.existing == nil { targets.records[draft.target] = key }
-        var rows = RecordRows(streams: streams, quotaBytes: quotaBytes)
+        var rows = RecordRows(streams: locked.streams, quotaBytes: quotaBytes)
         for (draft, key) in zip(drafts, keys) { try rows.add(draft, key: key, authorID: authorID, targets: targets) }
         var versions: [Int: Int] = [:]
         for row in try await connection.query(rows.statement) {
@@ -131,9 +138,11 @@ extension RecordTransaction {
             )
             try rows.check(counts, of: pair)
         }
-        return zip(drafts, keys).map { draft, key in
+        let written = zip(drafts, keys).map { draft, key in
             Written(key: key, version: versions[key] ?? (draft.existing?.version ?? 0) + 1)
         }
+        if locked.tellsWebhooks { try await tellWebhooks(of: zip(drafts, written)) }
+        return Writes(rows: written, addsDeliveries: locked.tellsWebhooks)
     }
 
     /// Locks the photos to which records may lose their references.
@@ -149,17 +158,24 @@ extension RecordTransaction {
         )
     }
 
+    /// The streams of a transaction, which are locked.
+    private struct LockedStreams {
+        let streams: [StreamTable.Row]
+        /// For new records.
+        let keys: [Int]
+        /// Whether there may be a webhook.
+        let tellsWebhooks: Bool
+    }
+
     /// Locks streams, after everything else, and takes keys for new records.
-    private func lockStreams(
-        _ ids: Set<Int>,
-        newCount: Int
-    ) async throws -> (streams: [StreamTable.Row], keys: [Int]) {
+    private func lockStreams(_ ids: Set<Int>, newCount: Int) async throws -> LockedStreams {
         let rows = try await connection.query(
             StreamTable.locking(
                 .ids(ids.sorted()),
                 selecting: """
                     id, seq, record_count, inbox_count, byte_count,
-                    ARRAY(SELECT nextval('records_key_seq') FROM generate_series(1, \(newCount))) AS keys
+                    ARRAY(SELECT nextval('records_key_seq') FROM generate_series(1, \(newCount))) AS keys,
+                    EXISTS (SELECT FROM webhooks WHERE disabled_at IS NULL) AS tells_webhooks
                     """
             )
         )
@@ -172,7 +188,12 @@ extension RecordTransaction {
                 byteCount: try row.decode("byte_count")
             )
         }
-        return (streams, try rows.first?.decode("keys", as: [Int].self).sorted() ?? [])
+        return LockedStreams(
+            streams: streams,
+            keys: try rows.first?.decode("keys", as: [Int].self).sorted() ?? [],
+            // Without any stream, nothing was asked.
+            tellsWebhooks: try rows.first?.decode("tells_webhooks") ?? true
+        )
     }
 }
 
