@@ -709,6 +709,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "WebhooksTests",
+            dependencies: [
+                "ConnectionTestSupport", "Cryptography", "Curl", "ProcessTestSupport", "ServerProcesses", "TestSupport",
+                "Webhooks", .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "MailTests",
             dependencies: [
                 "ConnectionTestSupport", "Curl", "Mail", "ProcessTestSupport", "ServerProcesses", "TestSupport",
@@ -798,6 +806,7 @@ let package = Package(
         .testTarget(
             name: "SelfieAppTests",
             dependencies: [
+                "SelfieNotifications", "Webhooks",
                 "Curl",
                 "Budgets", "Concurrency", "Encodings", "JSON",
                 "AESCrypt", "DatabaseTestSupport", "Postgres", "S3",

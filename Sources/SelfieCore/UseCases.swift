@@ -81,7 +81,6 @@ package struct UseCases: Sendable {
             store: webhookStore,
             postgres: postgres,
             route: webhooks,
-            now: now,
             logger: logger
         )
         let deliveries = DeliveryWorker(

@@ -29,10 +29,13 @@ package func found<Result>(
     _ look: () async throws -> Result?
 ) async throws -> Result {
     let deadline = ContinuousClock.now + timeout
+    var pause: Duration = .milliseconds(5)
     while true {
         if let result = try await look() { return result }
         guard ContinuousClock.now < deadline else { throw NotInTime(what: what) }
-        try await Task.sleep(for: .milliseconds(5))
+        try await Task.sleep(for: pause)
+        // A look may cost a statement, and others need the processor.
+        pause = min(pause * 1.25, .milliseconds(50))
     }
 }
 

@@ -1,6 +1,6 @@
 import Curl
 package import Deliveries
-package import FoundationEssentials
+import FoundationEssentials
 import JSON
 package import Logging
 package import Postgres
@@ -18,17 +18,15 @@ package struct WebhookChannel: DeliveryChannel {
     private let store: WebhookStore
     private let events: EventReader
     private let route: Route
-    private let now: @Sendable () -> Date
     private let logger: Logger
 
     package init(
         store: WebhookStore,
         postgres: PostgresClient,
         route: Route,
-        now: @escaping @Sendable () -> Date,
         logger: Logger
     ) {
-        (self.store, self.route, self.now, self.logger) = (store, route, now, logger)
+        (self.store, self.route, self.logger) = (store, route, logger)
         events = EventReader(postgres: postgres)
     }
 
@@ -46,7 +44,7 @@ package struct WebhookChannel: DeliveryChannel {
                 try outbox.write(
                     body.utf8,
                     id: delivery.id,
-                    at: now(),
+                    at: Date(),
                     kind: event.type,
                     type: "json",
                     announcing: "webhook \(id): \(event.type)"
@@ -77,8 +75,7 @@ package struct WebhookChannel: DeliveryChannel {
                 id: delivery.id,
                 body: body,
                 to: receiver.url,
-                secrets: receiver.secrets,
-                at: now()
+                secrets: receiver.secrets
             )
         } catch let failure as CurlFailure {
             return try await failed(id, receiver, .notNow(reason: "\(failure.reason)"))

@@ -36,10 +36,11 @@ extension TestService {
         _ schema: String? = nil,
         store: TestStore = .disk,
         settings: [String: String] = ["RATE_LIMITS": "off"],
+        sendsMails: Bool = true,
         adjust: @Sendable (inout SelfieService) -> Void = { _ in },
         _ body: @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
-        try await run(store: store, settings: settings, adjust: adjust) { service in
+        try await run(store: store, settings: settings, sendsMails: sendsMails, adjust: adjust) { service in
             try await service.apply(try schema ?? exampleSchema)
             return try await body(service)
         }
