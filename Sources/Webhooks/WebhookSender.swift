@@ -32,6 +32,18 @@ package struct WebhookSender: Sendable {
         (encrypted, plain) = (clients[0], clients[1])
     }
 
+    /// Looks whether a receiver can be reached, by a request without an event.
+    ///
+    /// - Throws: `CurlFailure` when there is no answer.
+    package func reach(_ url: WebhookURL) async throws {
+        var request = CurlRequest(url: url.text)
+        request.method = .HEAD
+        request.headers = ["User-Agent": "Selfie"]
+        try await client(for: url).perform(request, deadlines: CurlDeadlines(within: maxSendTime)) { _ in }
+    }
+
+    private func client(for url: WebhookURL) -> CurlClient { url.isEncrypted ? encrypted : plain }
+
     /// Sends an event.
     ///
     /// No redirect is followed. The answer's body is not read.
@@ -64,7 +76,7 @@ package struct WebhookSender: Sendable {
                 .joined(separator: " "),
         ]
         request.body = .bytes(ByteBuffer(string: body))
-        return try await (url.isEncrypted ? encrypted : plain)
+        return try await client(for: url)
             .perform(request, deadlines: CurlDeadlines(within: maxSendTime)) { response in
                 let seconds = response.headers.first(name: "Retry-After").flatMap { Int($0) }
                 return Answer(

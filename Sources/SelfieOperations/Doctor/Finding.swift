@@ -28,6 +28,7 @@ package struct Finding: Sendable, Equatable {
         case renderer = "Small pictures"
         case mail = "Mail"
         case deliveries = "Deliveries"
+        case webhooks = "Webhooks"
     }
 
     package let grade: Grade

@@ -22,13 +22,15 @@ package struct InstallationCheck: Sendable {
     var answerLimit: Duration = .seconds(5)
     /// How connections to a mail server are made.
     var mailConnections = CurlConfiguration()
+    /// How connections to webhooks are made.
+    var webhookConnections = CurlConfiguration()
     /// Decodes photos.
     var renderer = RenderProcess.programBesideThis.map { RenderProcess(program: $0) }
 
     /// - Parameters:
     ///   - migrations: The migrations that the service needs, or why they can't be read.
     ///   - makesBucket: Whether a missing bucket is made, as the first upload would.
-    ///   - outbox: The folder that gets all mails, in development; nil for none.
+    ///   - outbox: The folder that gets all that would go out, in development; nil for none.
     ///   - now: The time.
     package init(
         migrations: Result<[Migration], MigrationError>,
@@ -101,6 +103,18 @@ package struct InstallationCheck: Sendable {
             postgres.connectTimeout = answerLimit
             postgres.pool.leaseTimeout = answerLimit * 2
             await DeliveryCheck(postgres: postgres, findings: findings(.deliveries)).run()
+            if outbox != nil {
+                findings(.webhooks).ok("all events go into the outbox")
+            } else if let secret = settings.secretKeyBase() {
+                await WebhookCheck(
+                    postgres: postgres,
+                    secret: secret,
+                    networks: settings.webhookNetworks(),
+                    connections: webhookConnections,
+                    limit: answerLimit * 2,
+                    findings: findings(.webhooks)
+                ).run()
+            }
         }
     }
 }
