@@ -844,7 +844,7 @@ let package = Package(
                 "CLinux",
                 "Curl",
                 "DatabaseTestSupport", "Postgres", "S3", "S3TestSupport",
-                "SelfieApp", "SelfieConfiguration", "SelfieRecords",
+                "SelfieNotifications", "Webhooks", "SelfieApp", "SelfieConfiguration", "SelfieRecords",
                 "SelfieWeb", "ServiceTestSupport",
                 "ProcessTestSupport",
                 "ServerProcesses", "ConnectionTestSupport", "TestSupport", "selfie",

@@ -56,6 +56,16 @@ package struct DeliveryStore: Sendable {
         """
     }
 
+    /// The part of a statement that removes all deliveries to a target.
+    ///
+    /// - Parameters:
+    ///   - channel: The channel.
+    ///   - target: The target.
+    /// - Returns: A DELETE.
+    package static func removal(of channel: DeliveryChannelName, target: String) -> PostgresQuery {
+        "DELETE FROM deliveries WHERE channel = \(channel.rawValue) AND target = \(target)"
+    }
+
     // MARK: - Trying
 
     /// Some deliveries that a process has claimed, and where it goes on.

@@ -10,7 +10,8 @@ struct Selfie: AsyncParsableCommand {
         version: SelfieVersion.current,
         subcommands: [
             Serve.self, Migrate.self, Dev.self, Photos.self, Users.self, SchemaCommand.self, Roles.self,
-            Changes.self, MailCommand.self, DeliveriesCommand.self, WebhooksCommand.self, Doctor.self, Probe.self, EncryptPassword.self,
+            Changes.self, MailCommand.self, DeliveriesCommand.self, WebhooksCommand.self, Doctor.self, Probe.self,
+            EncryptPassword.self,
         ]
     )
 

@@ -5,7 +5,9 @@ import Testing
 
 @Suite("Where webhooks may lead")
 struct WebhookNetworkTests {
-    private static func address(_ text: String) throws -> SocketAddress { try SocketAddress(ipAddress: text, port: 443) }
+    private static func address(_ text: String) throws -> SocketAddress {
+        try SocketAddress(ipAddress: text, port: 443)
+    }
 
     @Test(
         "Nothing inside",
@@ -27,7 +29,8 @@ struct WebhookNetworkTests {
     @Test(
         "The public, with TLS only",
         arguments: [
-            "1.1.1.1", "9.255.255.255", "11.0.0.0", "172.15.255.255", "172.32.0.0", "192.167.255.255", "223.255.255.255",
+            "1.1.1.1", "9.255.255.255", "11.0.0.0", "172.15.255.255", "172.32.0.0", "192.167.255.255",
+            "223.255.255.255",
             "100.63.255.255", "100.128.0.0", "2606:4700::1111", "2a00:1450::1", "::ffff:1.1.1.1", "64:ff9b::101:101",
             "2002:101:101::1",
         ]
@@ -40,7 +43,9 @@ struct WebhookNetworkTests {
 
     @Test("Networks that are named, also in IPv6's form, and no others")
     func named() throws {
-        let networks = WebhookNetworks(named: ["10.1.0.0/16", "192.168.7.9", "fd00::/8"].compactMap { InternetNetwork($0) })
+        let networks = WebhookNetworks(
+            named: ["10.1.0.0/16", "192.168.7.9", "fd00::/8"].compactMap { InternetNetwork($0) }
+        )
         for text in ["10.1.0.0", "10.1.255.255", "::ffff:10.1.2.3", "192.168.7.9", "fd12::1"] {
             #expect(try networks.allow(Self.address(text), isEncrypted: false), "\(text)")
         }
@@ -67,7 +72,8 @@ struct WebhookNetworkTests {
         }
         #expect(WebhookURL("http://10.0.0.1/")?.isEncrypted == false)
         for text in [
-            "", "example.com", "ftp://example.com", "https://", "https:///a", "https://a:b@example.com", "https://exa mple.com",
+            "", "example.com", "ftp://example.com", "https://", "https:///a", "https://a:b@example.com",
+            "https://exa mple.com",
             "https://example.com/#a", "https://éxample.com", "https://:443/", "https://example.com\\@10.0.0.1/",
             "https://\(String(repeating: "a", count: 2_041))",
         ] {

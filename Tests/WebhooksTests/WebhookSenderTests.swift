@@ -19,14 +19,21 @@ struct WebhookSenderTests {
     }
 
     private static func send(_ url: String, by sender: WebhookSender) async throws -> WebhookSender.Answer {
-        try await sender.send(id: UUID(), body: "{}", to: try #require(WebhookURL(url)), secrets: [WebhookSecret.make()])
+        try await sender.send(
+            id: UUID(),
+            body: "{}",
+            to: try #require(WebhookURL(url)),
+            secrets: [WebhookSecret.make()]
+        )
     }
 
     @Test(
         "No spelling of an address leads inside",
         arguments: [
-            "localhost", "LOCALHOST.", "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0x7f.0.0.1", "0177.0.0.1", "0",
-            "0.0.0.0", "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:7f00:1]", "[::127.0.0.1]",
+            "localhost", "LOCALHOST.", "127.0.0.1", "127.1", "2130706433", "0x7f000001", "0x7f.0.0.1", "0177.0.0.1",
+            "0",
+            "0.0.0.0", "[::1]", "[::]", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]", "[0:0:0:0:0:ffff:7f00:1]",
+            "[::127.0.0.1]",
         ]
     )
     func inside(host: String) async throws {
@@ -36,7 +43,10 @@ struct WebhookSenderTests {
                     try await Self.send("\(scheme)://\(host):\(receiver.port)/", by: Self.sender())
                 }
                 let text = failure?.description ?? ""
-                #expect([CurlError.addressNotAllowed, .unresolved].map(\.description).contains(text), "\(host): \(text)")
+                #expect(
+                    [CurlError.addressNotAllowed, .unresolved].map(\.description).contains(text),
+                    "\(host): \(text)"
+                )
             }
             let requests = try receiver.requests()
             #expect(requests.isEmpty)
@@ -46,7 +56,10 @@ struct WebhookSenderTests {
     @Test("Without TLS, a public address is not enough; a named network is, and no proxy leads elsewhere")
     func named() async throws {
         try await WebhookReceiver.with { receiver in
-            let answer = try await Self.send("http://[::ffff:127.0.0.1]:\(receiver.port)/", by: Self.sender("127.0.0.1"))
+            let answer = try await Self.send(
+                "http://[::ffff:127.0.0.1]:\(receiver.port)/",
+                by: Self.sender("127.0.0.1")
+            )
             #expect(answer.status == 200)
             let failure = await #expect(throws: CurlFailure.self) {
                 try await Self.send("http://1.1.1.1/", by: Self.sender("127.0.0.1"))

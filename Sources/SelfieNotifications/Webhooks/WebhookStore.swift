@@ -1,4 +1,5 @@
 import Cryptography
+import Deliveries
 import Encodings
 import FoundationEssentials
 package import Postgres
@@ -115,7 +116,9 @@ package struct WebhookStore: Sendable {
         ) > 0
     }
 
-    /// Gives a webhook another secret. The one before signs as well for a day.
+    /// Gives a webhook another secret.
+    ///
+    /// The one before signs as well for a day.
     ///
     /// - Returns: The secret, which nobody can see later; nil when there is no such webhook.
     /// - Throws: `PostgresError`, `CryptographyError`.
@@ -138,9 +141,7 @@ package struct WebhookStore: Sendable {
     /// - Throws: `PostgresError`.
     package func remove(_ id: Int) async throws -> Bool {
         try await postgres.withTransaction { connection in
-            try await connection.execute(
-                "DELETE FROM deliveries WHERE channel = 'webhook' AND target = \("webhook:\(id)")"
-            )
+            try await connection.execute(DeliveryStore.removal(of: .webhook, target: "webhook:\(id)"))
             return try await connection.query("DELETE FROM webhooks WHERE id = \(id) RETURNING id").count > 0
         }
     }
@@ -204,7 +205,9 @@ package struct WebhookStore: Sendable {
     ///
     /// - Throws: `PostgresError`.
     func noteSuccess(_ id: Int) async throws {
-        try await postgres.write("UPDATE webhooks SET failing_since = NULL WHERE id = \(id) AND failing_since IS NOT NULL")
+        try await postgres.write(
+            "UPDATE webhooks SET failing_since = NULL WHERE id = \(id) AND failing_since IS NOT NULL"
+        )
     }
 
     /// Notes that a try has failed.

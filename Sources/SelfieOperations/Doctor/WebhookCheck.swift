@@ -59,7 +59,10 @@ struct WebhookCheck: Sendable {
         do {
             try await sender.reach(url)
         } catch let failure as CurlFailure {
-            return findings.warning("\(name) at \(url.host) can't be reached: \(failure.reason)", remedy(failure.reason))
+            return findings.warning(
+                "\(name) at \(url.host) can't be reached: \(failure.reason)",
+                remedy(failure.reason)
+            )
         }
         guard webhook.failingSince == nil else {
             return findings.warning(

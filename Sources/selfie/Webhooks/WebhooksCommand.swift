@@ -29,7 +29,9 @@ struct AddWebhook: AsyncParsableCommand {
     @Argument(help: "The receiver, an https:// URL. http:// is for networks that WEBHOOK_NETWORKS names.")
     var url: String
 
-    @Option(help: "What it is told of: collections, photos or users, or one of their changes: houses,photos.created,users.")
+    @Option(
+        help: "What it is told of: collections, photos or users, or one of their changes: houses,photos.created,users."
+    )
     var on: String
 
     @Flag(help: "Send the record, the photo's description or the user, too.")

@@ -56,7 +56,10 @@ struct WebhookTests {
     private static func bodies(_ requests: [WebhookReceiver.Received]) throws -> [String] {
         try requests.map { request in
             let parts = try #require(request.body.firstMatch(of: /,"timestamp":"([^"]+)"/))
-            let time = try Date(String(parts.1), strategy: .iso8601.year().month().day().time(includingFractionalSeconds: true))
+            let time = try Date(
+                String(parts.1),
+                strategy: .iso8601.year().month().day().time(includingFractionalSeconds: true)
+            )
             #expect(abs(time.timeIntervalSinceNow) < 120)
             return request.body.replacing(parts.0, with: "")
         }
@@ -101,7 +104,12 @@ struct WebhookTests {
     @Test("Only what was asked for is told; with --full the record, the photo or the user, as long as it is there")
     func full() async throws {
         try await Self.run { service, receiver in
-            try await Self.add(receiver, on: ["houses.created", "users.created", "photos.created"], isFull: true, service)
+            try await Self.add(
+                receiver,
+                on: ["houses.created", "users.created", "photos.created"],
+                isFull: true,
+                service
+            )
             let ada = try await service.addMember("ada")
             let path = "/api/records/houses/h1"
             #expect(try await service.call("PUT", path, as: ada, #"{"data":{"address":"Rue \u00e9"}}"#).status == 200)
@@ -132,7 +140,12 @@ struct WebhookTests {
             service.secrets.note([new])
             for (number, secret) in [old, new].enumerated() {
                 try receiver.reply(.init(secret: secret))
-                _ = try await service.call("PUT", "/api/records/houses/h\(number)", as: ada, #"{"data":{"address":"a"}}"#)
+                _ = try await service.call(
+                    "PUT",
+                    "/api/records/houses/h\(number)",
+                    as: ada,
+                    #"{"data":{"address":"a"}}"#
+                )
                 let request = try await receiver.requests(count: number + 1)[number]
                 #expect(request.isVerified && request.signatures.count == 2)
             }
@@ -188,11 +201,17 @@ struct WebhookTests {
             for (status, reason) in [(410, Webhook.DisabledReason.gone), (500, .failing)] {
                 let (id, _) = try await Self.add(receiver, on: ["houses"], replies: .init(status: status), service)
                 if status == 500 {
-                    try await service.postgres.write("UPDATE webhooks SET failing_since = now() - interval '4 days 23 hours'")
+                    try await service.postgres.write(
+                        "UPDATE webhooks SET failing_since = now() - interval '4 days 23 hours'"
+                    )
                     _ = try await service.call("POST", "/api/records/houses", as: ada, #"{"data":{"address":"a"}}"#)
-                    try await poll("tried") { try await service.count("SELECT count(*) FROM deliveries WHERE reason = '500'") == 1 }
+                    try await poll("tried") {
+                        try await service.count("SELECT count(*) FROM deliveries WHERE reason = '500'") == 1
+                    }
                     #expect(try await store.find(id)?.disabledAt == nil)
-                    try await service.postgres.write("UPDATE webhooks SET failing_since = now() - interval '5 days 1 hour'")
+                    try await service.postgres.write(
+                        "UPDATE webhooks SET failing_since = now() - interval '5 days 1 hour'"
+                    )
                 }
                 _ = try await service.call("POST", "/api/records/houses", as: ada, #"{"data":{"address":"a"}}"#)
                 try await poll("it is disabled") { try await store.find(id)?.disabledReason == reason }

@@ -10,7 +10,9 @@ import Testing
 
 @Suite("selfie webhooks", .timeLimit(.minutes(3)))
 struct WebhooksCommandTests {
-    private static func run(_ url: String, _ arguments: [String], networks: String? = nil) async throws -> ProgramOutcome {
+    private static func run(_ url: String, _ arguments: [String], networks: String? = nil) async throws
+        -> ProgramOutcome
+    {
         var environment = ["DATABASE_URL": url, "SECRET_KEY_BASE": String(repeating: "secret-key-base-", count: 4)]
         environment["WEBHOOK_NETWORKS"] = networks
         return try await SelfieProcess.run(["webhooks"] + arguments, environment: environment)
@@ -21,7 +23,11 @@ struct WebhooksCommandTests {
         try await WebhookReceiver.with { receiver in
             try await TestCluster.withDatabase { url in
                 let inside = "127.0.0.1"
-                let added = try await Self.run(url, ["add", receiver.url, "--on", "photos.created,users"], networks: inside)
+                let added = try await Self.run(
+                    url,
+                    ["add", receiver.url, "--on", "photos.created,users"],
+                    networks: inside
+                )
                 let secret = try #require(added.output.firstMatch(of: /whsec_[A-Za-z0-9+\/]{43}=/)).0
                 try receiver.reply(.init(secret: String(secret)))
                 let list = try await Self.run(url, ["list"]).output
@@ -31,7 +37,9 @@ struct WebhooksCommandTests {
                 #expect(json["url"] as? String == receiver.url && json["is_full"] as? Bool == false)
                 #expect(json["waiting_count"] as? Int == 0 && json["secret"] == nil)
 
-                #expect(try await Self.run(url, ["test", "1"], networks: inside).output == "The receiver answered 200.\n")
+                #expect(
+                    try await Self.run(url, ["test", "1"], networks: inside).output == "The receiver answered 200.\n"
+                )
                 #expect(try receiver.requests().map(\.isVerified) == [true])
                 #expect(try receiver.requests()[0].body.hasPrefix(#"{"type":"test","timestamp":"#))
                 let forbidden = try await Self.run(url, ["test", "1"])
@@ -92,20 +100,28 @@ struct WebhooksCommandTests {
                         environment: settings.merging(["WEBHOOK_NETWORKS": inside]) { $1 }
                     )
                     let host = "webhook 1 at 127.0.0.1:\(receiver.port)"
-                    #expect(try await doctor(["WEBHOOK_NETWORKS": inside]).contains("ok Webhooks: \(host) can be reached"))
+                    #expect(
+                        try await doctor(["WEBHOOK_NETWORKS": inside]).contains("ok Webhooks: \(host) can be reached")
+                    )
                     let forbidden = try await doctor([:])
                     #expect(forbidden.contains("\(host) can't be reached: the host's address is not allowed"))
                     #expect(forbidden.contains("What to do: Its address is in no public network."))
-                    let other = ["SECRET_KEY_BASE": String(repeating: "another-", count: 8), "WEBHOOK_NETWORKS": inside]
+                    let other = [
+                        "SECRET_KEY_BASE": String(repeating: "another-", count: 8), "WEBHOOK_NETWORKS": inside,
+                    ]
                     #expect(try await doctor(other).contains("sealed with another SECRET_KEY_BASE"))
                     try await TestCluster.withClient(url) { postgres in
                         try await postgres.write("UPDATE webhooks SET failing_since = now()")
-                        #expect(try await doctor(["WEBHOOK_NETWORKS": inside]).contains("can be reached, and takes nothing"))
+                        #expect(
+                            try await doctor(["WEBHOOK_NETWORKS": inside]).contains("can be reached, and takes nothing")
+                        )
                         for (reason, text) in [
                             ("gone", "its receiver answered 410"), ("failing", "nothing was taken for days"),
                             ("by_hand", "ok Webhooks: webhook 1 is disabled"),
                         ] {
-                            try await postgres.write("UPDATE webhooks SET disabled_at = now(), disabled_reason = \(reason)")
+                            try await postgres.write(
+                                "UPDATE webhooks SET disabled_at = now(), disabled_reason = \(reason)"
+                            )
                             #expect(try await doctor([:]).contains(text), "\(reason)")
                         }
                     }

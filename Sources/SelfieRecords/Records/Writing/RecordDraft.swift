@@ -41,11 +41,11 @@ struct RecordDraft: Sendable {
     }
 
     /// What becomes of the record, in the words of the feed.
-    enum Change: String {
+    enum Effect: String {
         case created, updated, deleted
     }
 
-    var change: Change { content == nil ? .deleted : existing == nil ? .created : .updated }
+    var effect: Effect { content == nil ? .deleted : existing == nil ? .created : .updated }
 
     /// Whether it deletes an existing record: now, or by a new expiry.
     var endsExisting: Bool {

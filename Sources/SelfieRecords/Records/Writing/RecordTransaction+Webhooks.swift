@@ -10,7 +10,9 @@ extension RecordTransaction {
         /// The member's id.
         let owner: String
         let version: Int
-        /// The row, for a webhook that gets the record, too. It is not sent.
+        /// The row, for a webhook that gets the record, too.
+        ///
+        /// It is not sent.
         let key: Int
     }
 
@@ -33,7 +35,7 @@ extension RecordTransaction {
         try await connection.execute(
             """
             SELECT tell_webhooks(collection, change, data::jsonb) FROM unnest(
-                \(changes.map(\.0.collection.name)), \(changes.map(\.0.change.rawValue)), \(data)
+                \(changes.map(\.0.collection.name)), \(changes.map(\.0.effect.rawValue)), \(data)
             ) WITH ORDINALITY AS told (collection, change, data, position) ORDER BY position
             """
         )
