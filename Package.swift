@@ -137,6 +137,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "Push",
+            dependencies: [
+                "Cryptography", "Curl", "Encodings", "JSON", .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "OrderedCollections", package: "swift-collections"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "Webhooks",
             dependencies: [
                 "Cryptography", "Curl", .product(name: "NIOCore", package: "swift-nio"),
@@ -705,6 +714,13 @@ let package = Package(
             dependencies: [
                 "DatabaseTestSupport", "Deliveries", "Postgres", "ServerProcesses", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "PushTests",
+            dependencies: [
+                "Cryptography", "Curl", "Encodings", "ProcessTestSupport", "Push", "ServerProcesses", "TestSupport",
             ],
             swiftSettings: settings
         ),

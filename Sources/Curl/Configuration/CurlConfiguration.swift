@@ -27,6 +27,8 @@ package struct CurlConfiguration: Sendable {
     package var version = Version.http1
     /// How many connections a host may have; others wait, first come, first served.
     package var maxConnectionsPerHost = 1_024
+    /// How many requests share a connection with HTTP/2.
+    package var maxRequestsPerConnection = 100
     /// For how long an unused connection is used again, in whole seconds, at least 2.
     package var idle: Duration = .seconds(3)
     /// For how long a connection is used at all; nil for no limit, or for an hour with HTTP/2.
@@ -47,6 +49,11 @@ package struct CurlConfiguration: Sendable {
     package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
         proxies = ProxySettings(environment)
         trust = TrustSource(environment)
+    }
+
+    /// How many requests to a host may be under way.
+    var maxRequestsPerHost: Int {
+        version == .http2 ? maxConnectionsPerHost * maxRequestsPerConnection : maxConnectionsPerHost
     }
 
     /// libcurl counts whole seconds, and uses a connection again until more than this are over.

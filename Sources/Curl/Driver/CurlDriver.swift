@@ -55,7 +55,7 @@ actor CurlDriver {
         guard hasTimer() else { return transfer.finish(.noDescriptor) }
         let start = Start(transfer: transfer, host: host, trust: trust)
         let id = ObjectIdentifier(transfer)
-        if hosts[host, default: HostQueue(limit: configuration.maxConnectionsPerHost)].enter(id) {
+        if hosts[host, default: HostQueue(limit: configuration.maxRequestsPerHost)].enter(id) {
             begin(start)
         } else {
             waiting[id] = start

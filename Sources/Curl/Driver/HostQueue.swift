@@ -1,17 +1,17 @@
 import DequeModule
 
-/// Who may have a connection to a host, and who waits for one, first come, first served.
+/// Which requests to a host may begin, and which wait, first come, first served.
 struct HostQueue<ID: Hashable> {
     private let limit: Int
     private var active: Set<ID> = []
     private var waiting: Deque<ID> = []
 
-    /// - Parameter limit: How many connections the host may have, at least 1.
+    /// - Parameter limit: How many requests may be under way, at least 1.
     init(limit: Int) { self.limit = limit }
 
     var isEmpty: Bool { active.isEmpty && waiting.isEmpty }
 
-    /// Asks for a connection.
+    /// Asks to begin.
     ///
     /// - Returns: Whether it may begin now.
     mutating func enter(_ id: ID) -> Bool {
@@ -23,7 +23,7 @@ struct HostQueue<ID: Hashable> {
         return true
     }
 
-    /// Leaves, whether it had a connection or waited.
+    /// Leaves, whether it had begun or waited.
     ///
     /// - Returns: Who may begin instead.
     mutating func leave(_ id: ID) -> ID? {

@@ -142,6 +142,8 @@ final class EasyHandle {
         let url = transfer.request.url
         try require(transfer.request.mail == nil ? curl_allow_http_only(handle) : curl_allow_smtp_only(handle))
         try set(CURLOPT_HTTP_VERSION, configuration.version.option)
+        // A connection that is being made is waited for, since many requests can share it.
+        if configuration.version == .http2 { try set(CURLOPT_PIPEWAIT, 1) }
         // Signals would end other threads' waits.
         try set(CURLOPT_NOSIGNAL, 1)
         try set(CURLOPT_FOLLOWLOCATION, 0)

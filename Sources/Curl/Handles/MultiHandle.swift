@@ -61,7 +61,18 @@ final class MultiHandle {
             CURLMOPT_PIPELINING,
             isMultiplexed ? Int(CURLPIPE_MULTIPLEX) : Int(CURLPIPE_NOTHING)
         )
-        guard [code, size, pipelining].allSatisfy({ $0 == CURLM_OK }) else {
+        // With HTTP/1.1, the driver's queue limits them: libcurl would not say who waits for how long.
+        let connections = curl_multi_set_long(
+            handle,
+            CURLMOPT_MAX_HOST_CONNECTIONS,
+            isMultiplexed ? configuration.maxConnectionsPerHost : 0
+        )
+        let streams = curl_multi_set_long(
+            handle,
+            CURLMOPT_MAX_CONCURRENT_STREAMS,
+            configuration.maxRequestsPerConnection
+        )
+        guard [code, size, pipelining, connections, streams].allSatisfy({ $0 == CURLM_OK }) else {
             throw .invalidRequest("this machine's libcurl refuses an option")
         }
     }
