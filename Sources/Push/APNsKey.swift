@@ -9,7 +9,9 @@ import OrderedCollections
 package struct APNsKey: Sendable {
     /// Ten characters.
     package let id: String
-    /// Ten characters. Apple counts the tokens of a team.
+    /// Ten characters.
+    ///
+    /// Apple counts the tokens of a team.
     package let teamID: String
     private let key: PrivateKey<ES256>
 
