@@ -324,7 +324,7 @@ let package = Package(
         .target(
             name: "SelfieNotifications",
             dependencies: [
-                "Cryptography", "Curl", "Deliveries", "Encodings", "JSON", "Postgres", "Webhooks",
+                "Concurrency", "Cryptography", "Curl", "Deliveries", "Encodings", "JSON", "Postgres", "Webhooks",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
@@ -365,7 +365,7 @@ let package = Package(
         .target(
             name: "SelfieConfiguration",
             dependencies: [
-                "Webhooks",
+                "Push", "Webhooks",
                 "Mail",
                 "Curl",
                 "Budgets", "Concurrency", "Encodings", "ObjectStore", "Postgres", "S3", "SelfieAccounts",
@@ -718,9 +718,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
+            name: "SelfieNotificationsTests",
+            dependencies: ["DatabaseTestSupport", "Postgres", "SelfieNotifications", "ServerProcesses"],
+            swiftSettings: settings
+        ),
+        .testTarget(
             name: "PushTests",
             dependencies: [
-                "Cryptography", "Curl", "Encodings", "ProcessTestSupport", "Push", "ServerProcesses", "TestSupport",
+                "Cryptography", "Curl", "Encodings", "JSON", "ProcessTestSupport", "Push", "ServerProcesses",
+                "TestSupport",
             ],
             swiftSettings: settings
         ),

@@ -38,6 +38,9 @@ package struct PushPeer: Sendable {
         }
     }
 
+    /// The file with the public key that verifies requests for access tokens.
+    package var publicKeyPath: String { folder.appending(path: "public.pem").path }
+
     /// What it answers from now on.
     ///
     /// - Parameter script: JSON, as `push_server.py` reads it.

@@ -1,4 +1,4 @@
-"""Plays Apple's push service over HTTP/2 and TLS on a free port, and says `listening on PORT` on standard error.
+"""Plays Apple's and Google's push services over HTTP/2 and TLS on a free port, and says `listening on PORT` on standard error.
 
 usage: push_server.py FOLDER CERTIFICATE KEY
 
@@ -9,27 +9,56 @@ FOLDER/requests.jsonl gets a line for each request. FOLDER/script.json, read for
 - `goaway`: after so many requests of a connection, it gets a GOAWAY, and ends once its streams are done;
 - `dies`: after so many requests, a connection ends without a word.
 
-An answer is `{"status", "reason", "timestamp", "headers"}`, or "silence". Without any, it is 200.
+An answer is `{"status", "reason", "timestamp", "error", "headers"}`, or "silence". Without any, it is 200.
+
+`POST /token` gives an access token for an assertion that FOLDER/public.pem verifies. Google's device tokens are in bodies.
 """
 
 import asyncio
+import base64
 import json
 import pathlib
 import ssl
 import sys
 import time
+import urllib.parse
 
+import cryptography.exceptions
 import h2.config
 import h2.connection
 import h2.errors
 import h2.events
 import h2.exceptions
 import h2.settings
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import padding
 
 FOLDER = pathlib.Path(sys.argv[1])
+CONTENT = ("reason", "timestamp", "error", "access_token", "expires_in")
 log = open(FOLDER / "requests.jsonl", "a", buffering=1)
 used = {}
 connections = 0
+
+
+def decoded(text):
+    return base64.urlsafe_b64decode(text + "==")
+
+
+def access(body):
+    """The answer to a request for an access token, by RFC 7523."""
+    form = urllib.parse.parse_qs(body.decode())
+    head, claims, signature = form["assertion"][0].split(".")
+    key = serialization.load_pem_public_key((FOLDER / "public.pem").read_bytes())
+    try:
+        key.verify(decoded(signature), f"{head}.{claims}".encode(), padding.PKCS1v15(), hashes.SHA256())
+    except cryptography.exceptions.InvalidSignature:
+        return {"status": 400, "error": "invalid_grant"}
+    if form["grant_type"] != ["urn:ietf:params:oauth:grant-type:jwt-bearer"]:
+        return {"status": 400, "error": "unsupported_grant_type"}
+    stated = json.loads(decoded(claims))
+    if not stated["iat"] < stated["exp"] <= stated["iat"] + 3600 or "firebase.messaging" not in stated["scope"]:
+        return {"status": 400, "error": "invalid_scope"}
+    return {"status": 200, "access_token": f"access-{stated['iss']}", "expires_in": 3599}
 
 
 def script():
@@ -93,16 +122,17 @@ class Peer(asyncio.Protocol):
         headers, body = self.streams.pop(stream)
         rules = script()
         self.requests += 1
-        token = headers[":path"].rsplit("/", 1)[-1]
+        path = headers[":path"]
+        token = json.loads(body)["message"].get("token") if path.endswith(":send") else path.rsplit("/", 1)[-1]
         if self.is_leaving:
             # Behind the last stream that the GOAWAY named.
             self.http.reset_stream(stream, h2.errors.ErrorCodes.REFUSED_STREAM)
             return
-        reply = answer(token, rules)
+        reply = access(body) if path == "/token" and "token" not in rules.get("devices", {}) else answer(token, rules)
         line = {
             "time": time.time(),
             "connection": self.number,
-            "path": headers[":path"],
+            "path": path,
             "headers": {name: value for name, value in headers.items() if not name.startswith(":")},
             "body": body.decode(),
             "answer": reply,
@@ -114,7 +144,7 @@ class Peer(asyncio.Protocol):
         if reply != "silence":
             fields = [(":status", str(reply["status"])), ("apns-id", headers.get("apns-id", ""))]
             fields += list(reply.get("headers", {}).items())
-            content = {name: reply[name] for name in ("reason", "timestamp", "error") if name in reply}
+            content = {name: reply[name] for name in CONTENT if name in reply}
             self.http.send_headers(stream, fields, end_stream=not content)
             if content:
                 self.http.send_data(stream, json.dumps(content).encode(), end_stream=True)

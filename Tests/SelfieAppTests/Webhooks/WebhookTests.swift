@@ -131,6 +131,82 @@ struct WebhookTests {
         }
     }
 
+    @Test("In development, an event is a file and a line, and no request")
+    func outbox() async throws {
+        try await WebhookReceiver.with { receiver in
+            try await TestService.runWithSchema(settings: ["WEBHOOK_NETWORKS": "127.0.0.0/8"]) { service in
+                try await Self.add(receiver, on: ["houses"], service)
+                let ada = try await service.addMember("ada")
+                _ = try await service.call("PUT", "/api/records/houses/h1", as: ada, #"{"data":{"address":"a"}}"#)
+                let name = try await found("a file") {
+                    try? FileManager.default.contentsOfDirectory(atPath: service.mails.folder.path).first
+                }
+                #expect(name.contains("-houses.created-") && name.hasSuffix(".json"))
+                let file = service.mails.folder.appending(path: name)
+                #expect(
+                    try String(contentsOf: file, encoding: .utf8).hasPrefix(#"{"type":"houses.created","timestamp":"#)
+                )
+                try await poll("it is over") { try await service.count("SELECT count(*) FROM deliveries") == 0 }
+                #expect(service.mails.all.contains("webhook 1: houses.created"))
+                #expect(try receiver.requests().isEmpty)
+            }
+        }
+    }
+
+    @Test("An account that leaves is told of once, and new rules for a collection are no change of its records")
+    func ends() async throws {
+        try await Self.run { service, receiver in
+            let schema = #"{"collections": {"notes": {"access": "ACCESS", "fields": {"text": {"type": "string"}}}}}"#
+            try await service.apply(schema.replacing("ACCESS", with: "private"))
+            try await Self.add(receiver, on: ["users", "notes"], service)
+            let token = try await service.makeToken()
+            let ada = TestMember(name: "ada", token: token, id: "")
+            #expect(
+                try await service.call("PUT", "/api/records/notes/n1", as: ada, #"{"data":{"text":"a"}}"#).status == 200
+            )
+            _ = try await receiver.requests(count: 2)
+            try await service.apply(schema.replacing("ACCESS", with: "published"))
+            #expect(try await service.count("SELECT count(*) FROM deliveries") == 0)
+            let left = try await service.sendForm(
+                "DELETE",
+                "/api/account",
+                authorization: "Token token=\(token)",
+                [("password", try TestService.encrypt("my password"))]
+            )
+            #expect(left.status == 200)
+            try await poll("the account is gone") { try await service.count("SELECT count(*) FROM users") == 0 }
+            try await poll("nothing waits") { try await service.count("SELECT count(*) FROM deliveries") == 0 }
+            let types = try receiver.requests().compactMap { $0.body.firstMatch(of: /"type":"([^"]+)"/)?.1 }
+            #expect(types.sorted() == ["notes.created", "notes.deleted", "users.created", "users.deleted"])
+        }
+    }
+
+    @Test("Of a record that is gone, and of a photo and a user, nothing but ids is left")
+    func gone() async throws {
+        try await Self.run { service, _ in
+            let ada = try await service.addMember("ada")
+            _ = try await service.call("PUT", "/api/records/houses/h1", as: ada, #"{"data":{"address":"a"}}"#)
+            let key = try await service.count("SELECT key AS count FROM records")
+            let photo = try await service.upload(token: ada.token).json["random_id"] as? String ?? ""
+            let reader = EventReader(postgres: service.postgres)
+            let subjects = [("houses", "h1"), ("photos", photo), ("users", ada.id)].map { collection, id in
+                WebhookEvent.Subject(collection: collection, id: id, owner: ada.id, version: 1, key: key)
+            }
+            for isThere in [true, false] {
+                for subject in subjects {
+                    let event = WebhookEvent(type: "\(subject.collection).created", data: subject)
+                    let body = try await reader.body(of: event, at: Date(), isFull: true)
+                    #expect(body.contains(#""record":{"#) == isThere, "\(body)")
+                    #expect(!body.contains(#""key""#))
+                    #expect(try await !reader.body(of: event, at: Date(), isFull: false).contains(#""record""#))
+                }
+                _ = try await service.call("DELETE", "/api/records/houses/h1", as: ada)
+                _ = try await service.delete(photo, token: ada.token)
+                try await service.postgres.write("DELETE FROM users WHERE id = \(ada.userID)")
+            }
+        }
+    }
+
     @Test("While secrets change, the receiver may have the old or the new one; the database has none")
     func rotation() async throws {
         try await Self.run { service, receiver in
@@ -215,7 +291,7 @@ struct WebhookTests {
                 }
                 _ = try await service.call("POST", "/api/records/houses", as: ada, #"{"data":{"address":"a"}}"#)
                 try await poll("it is disabled") { try await store.find(id)?.disabledReason == reason }
-                #expect(service.log.text.contains("a webhook was disabled"))
+                try await poll("a line") { service.log.text.contains("a webhook was disabled") }
                 let count = try await service.count("SELECT count(*) FROM deliveries")
                 _ = try await service.call("POST", "/api/records/houses", as: ada, #"{"data":{"address":"a"}}"#)
                 #expect(try await service.count("SELECT count(*) FROM deliveries") <= count)
