@@ -165,6 +165,8 @@ struct MailServerTests {
                 mail.cancel()
                 _ = await mail.result
             }
+            // Long before its time is over.
+            try await poll("it is hung up", within: .seconds(15)) { peer.isLeft }
             // What was cut off did not look whole.
             #expect(try peer.mails().count == (command == "QUIT" ? 1 : 0))
         }

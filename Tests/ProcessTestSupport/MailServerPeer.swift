@@ -62,7 +62,11 @@ package struct MailServerPeer: Sendable {
     }
 
     /// Whether it was ever silent.
-    package var isSilent: Bool { FileManager.default.fileExists(atPath: folder.appending(path: "silent").path) }
+    package var isSilent: Bool { has("silent") }
+    /// Whether a client has left.
+    package var isLeft: Bool { has("left") }
+
+    private func has(_ file: String) -> Bool { FileManager.default.fileExists(atPath: folder.appending(path: file).path) }
 
     /// All mails so far, the oldest first.
     package func mails() throws -> [Received] {

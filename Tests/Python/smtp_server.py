@@ -5,7 +5,8 @@ usage: smtp_server.py FOLDER none|starttls|implicit|plain [CERTIFICATE KEY]
 `none` and `plain` have no TLS; `plain` does not let anybody sign in. The others let `ada` sign in with `open sesame`, and
 take mails from nobody else. FOLDER gets a file for each mail, with its envelope and bytes as JSON. Before each reply to
 MAIL, RCPT, DATA, QUIT and AUTH, FOLDER/replies.json is read. It has a reply for each of these, or "silence", or "cut" for
-the end of the connection, or "half" for two refusals to half of the recipients. FOLDER/silent is there once it is silent.
+the end of the connection, or "half" for two refusals to half of the recipients. FOLDER/silent is there once it is silent,
+and FOLDER/left once a client has left that had said EHLO.
 """
 
 import asyncio
@@ -86,9 +87,16 @@ def authenticator(server, session, envelope, mechanism, data):
     return AuthResult(success=is_right, handled=False, auth_data="ada" if is_right else None)
 
 
+class Session(SMTP):
+    def connection_lost(self, error):
+        if self.session and self.session.host_name:
+            (FOLDER / "left").touch()
+        super().connection_lost(error)
+
+
 def make():
     signs_in = PROTECTION != "plain"
-    return SMTP(
+    return Session(
         handler,
         hostname="mail.example.com",
         tls_context=context if PROTECTION == "starttls" else None,

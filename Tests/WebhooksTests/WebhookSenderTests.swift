@@ -65,11 +65,12 @@ struct WebhookSenderTests {
                 try await Self.send("http://1.1.1.1/", by: Self.sender("127.0.0.1"))
             }
             #expect(failure?.description == CurlError.addressNotAllowed.description)
+            // A proxy in a named network would lead to all others.
             let proxied = WebhookSender(
-                networks: WebhookNetworks(),
-                connections: CurlConfiguration(environment: ["all_proxy": "http://127.0.0.1:\(receiver.port)"])
+                networks: WebhookNetworks(named: [InternetNetwork("127.0.0.1")].compactMap(\.self)),
+                connections: CurlConfiguration(environment: ["http_proxy": "http://127.0.0.1:\(receiver.port)"])
             )
-            await #expect(throws: CurlFailure.self) { try await Self.send("https://localhost/", by: proxied) }
+            await #expect(throws: CurlFailure.self) { try await Self.send("http://10.1.1.1/", by: proxied) }
             #expect(try receiver.requests().count == 1)
         }
     }
