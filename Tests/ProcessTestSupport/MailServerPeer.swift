@@ -66,7 +66,9 @@ package struct MailServerPeer: Sendable {
     /// Whether a client has left.
     package var isLeft: Bool { has("left") }
 
-    private func has(_ file: String) -> Bool { FileManager.default.fileExists(atPath: folder.appending(path: file).path) }
+    private func has(_ file: String) -> Bool {
+        FileManager.default.fileExists(atPath: folder.appending(path: file).path)
+    }
 
     /// All mails so far, the oldest first.
     package func mails() throws -> [Received] {
