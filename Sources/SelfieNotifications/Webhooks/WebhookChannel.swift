@@ -82,7 +82,8 @@ package struct WebhookChannel: DeliveryChannel {
         }
         switch answer.status {
         case 200..<300:
-            if receiver.isFailing { try await store.noteSuccess(id) }
+            // It was taken, whatever becomes of the note.
+            try? await store.noteSuccess(id)
             return .sent
         case 410:
             if try await store.disable(id, because: .gone) { log(id, receiver, "its receiver answered 410") }

@@ -89,7 +89,7 @@ package struct WebhookStore: Sendable {
 
     /// Disables a webhook.
     ///
-    /// It is told of nothing from then on. What waits for it goes at its next try.
+    /// It is told of nothing from then on. What waits for it is dropped at its next try, unless it was enabled before.
     ///
     /// - Returns: Whether it was enabled.
     /// - Throws: `PostgresError`.
@@ -165,7 +165,6 @@ package struct WebhookStore: Sendable {
         let isFull: Bool
         /// The present one first.
         let secrets: [WebhookSecret]
-        let isFailing: Bool
     }
 
     /// The secrets of a webhook, the present one first; nil when there is none.
@@ -185,7 +184,7 @@ package struct WebhookStore: Sendable {
     private func receiver(_ condition: PostgresQuery) async throws -> Receiver? {
         let row = try await postgres.read(
             """
-            SELECT url, is_full, secret, failing_since IS NOT NULL AS is_failing,
+            SELECT url, is_full, secret,
                 CASE WHEN former_secret_ends_at > now() AT TIME ZONE 'UTC' THEN former_secret END AS former
             FROM webhooks WHERE \(part: condition)
             """
@@ -196,8 +195,7 @@ package struct WebhookStore: Sendable {
         return Receiver(
             url: url,
             isFull: try row.decode("is_full"),
-            secrets: try sealed.map(open),
-            isFailing: try row.decode("is_failing")
+            secrets: try sealed.map(open)
         )
     }
 

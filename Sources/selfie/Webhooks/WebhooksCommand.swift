@@ -106,7 +106,10 @@ struct DisableWebhook: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "disable",
         abstract: "Tell a webhook of nothing until it is enabled.",
-        discussion: "It is not told later of what happens meanwhile, and what waits for it is dropped."
+        discussion: """
+            It is not told later of what happens meanwhile. What waits for it is dropped at its next try, unless it was \
+            enabled before.
+            """
     )
 
     @OptionGroup var argument: WebhookArgument
