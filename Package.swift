@@ -64,6 +64,8 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+        // The tests use it as apps do.
+        .package(name: "selfie-client", path: "Clients/Swift"),
     ],
     targets: [
         .systemLibrary(name: "CLinux"),
@@ -103,9 +105,9 @@ let package = Package(
                 "Encodings", "JSON", "Cryptography",
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
-            swiftSettings: settings
+            swiftSettings: parserSettings
         ),
-        .target(name: "ImageFiles", dependencies: ["CZlib"], swiftSettings: settings),
+        .target(name: "ImageFiles", dependencies: ["CZlib"], swiftSettings: parserSettings),
         // What selfie-render and those who start it agree on.
         .target(name: "RenderInterface", swiftSettings: settings),
         .target(name: "CSpawn"),
@@ -122,7 +124,7 @@ let package = Package(
             dependencies: ["CSpawn", "Concurrency", "ImageFiles", "RenderInterface"],
             swiftSettings: settings
         ),
-        .target(name: "ZipArchive", dependencies: ["CZlib"], swiftSettings: settings),
+        .target(name: "ZipArchive", dependencies: ["CZlib"], swiftSettings: parserSettings),
         .target(
             name: "Deliveries",
             dependencies: [
@@ -211,7 +213,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
-            swiftSettings: settings
+            swiftSettings: parserSettings
         ),
         .target(
             name: "Migrations",
@@ -236,7 +238,7 @@ let package = Package(
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            swiftSettings: settings
+            swiftSettings: parserSettings
         ),
         .target(
             name: "Multipart",
@@ -285,7 +287,7 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
             ],
-            swiftSettings: settings
+            swiftSettings: parserSettings
         ),
         .target(
             name: "SelfieAccounts",
@@ -313,7 +315,7 @@ let package = Package(
         .target(
             name: "SelfieRecords",
             dependencies: [
-                "Budgets", "Concurrency", "Encodings", "JSON", "Postgres", "RecordSchema", "Cryptography",
+                "Budgets", "Concurrency", "Deliveries", "Encodings", "JSON", "Postgres", "RecordSchema", "Cryptography",
                 "SelfieAccounts", "SelfiePhotos",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -324,7 +326,9 @@ let package = Package(
         .target(
             name: "SelfieNotifications",
             dependencies: [
-                "Concurrency", "Cryptography", "Curl", "Deliveries", "Encodings", "JSON", "Postgres", "Webhooks",
+                "Concurrency", "Cryptography", "Curl", "Deliveries", "Encodings", "JSON", "Mail", "Postgres", "Push",
+                "RecordSchema", "SelfieAccounts", "SelfieRecords", "Webhooks",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
             ],
@@ -333,7 +337,7 @@ let package = Package(
         .target(
             name: "SelfieCore",
             dependencies: [
-                "SelfieNotifications",
+                "Curl", "Push", "SelfieNotifications",
                 "Deliveries", .product(name: "CoreMetrics", package: "swift-metrics"),
                 "Budgets", "Concurrency", "Cryptography", "Encodings", "ImageFiles", "JSON", "ObjectStore", "Outages",
                 "Postgres", "Renderer", "SelfieAccounts", "SelfieConfiguration", "SelfiePhotos", "SelfieRecords",
@@ -348,7 +352,7 @@ let package = Package(
             dependencies: [
                 "AESCrypt", "Budgets", "CPages", "CZlib", "Concurrency", "Encodings", "HTTPConnection", "ImageFiles",
                 "JSON", "Multipart", "ObjectStore", "Postgres", "RecordSchema", "S3", "Cryptography", "SelfieAccounts",
-                "SelfieConfiguration", "SelfieCore", "SelfiePhotos", "SelfieRecords", "Traces",
+                "SelfieConfiguration", "SelfieCore", "SelfieNotifications", "SelfiePhotos", "SelfieRecords", "Traces",
                 .product(name: "Algorithms", package: "swift-algorithms"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -378,7 +382,7 @@ let package = Package(
         .target(
             name: "SelfieOperations",
             dependencies: [
-                "SelfieNotifications", "Webhooks",
+                "Push", "SelfieNotifications", "Webhooks", .product(name: "CoreMetrics", package: "swift-metrics"),
                 "Deliveries", "Mail",
                 "Curl",
                 "Concurrency", "Encodings", "ImageFiles", "LinuxFiles", "Migrations", "ObjectStore",
@@ -586,7 +590,9 @@ let package = Package(
         .testTarget(
             name: "MigrationsTests",
             dependencies: [
-                "DatabaseTestSupport", "Migrations", "ServerProcesses", "TestSupport",
+                "Cryptography", "DatabaseTestSupport", "Encodings", "JSON", "Migrations", "RecordSchema",
+                "ServerProcesses",
+                "TestSupport",
             ],
             swiftSettings: settings
         ),
@@ -719,7 +725,11 @@ let package = Package(
         ),
         .testTarget(
             name: "SelfieNotificationsTests",
-            dependencies: ["DatabaseTestSupport", "Postgres", "SelfieNotifications", "ServerProcesses"],
+            dependencies: [
+                "Curl", "DatabaseTestSupport", "Deliveries", "JSON", "Postgres", "Push", "SelfieNotifications",
+                "SelfieRecords",
+                "ServerProcesses",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
@@ -806,7 +816,7 @@ let package = Package(
         .testTarget(
             name: "SelfieConfigurationTests",
             dependencies: [
-                "Mail",
+                "Mail", "ProcessTestSupport", "Push",
                 "Postgres", "S3", "SelfieConfiguration", "SelfieAccounts", "SelfiePhotos",
                 "ServerProcesses", "TestSupport",
             ],
@@ -849,6 +859,33 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "ClientTestSupport",
+            dependencies: [
+                "ConnectionTestSupport", "DatabaseTestSupport", "Postgres", "ServerProcesses", "ServiceTestSupport",
+                "TestSupport",
+                .product(name: "SelfieClient", package: "selfie-client"),
+            ],
+            path: "Tests/ClientTestSupport",
+            swiftSettings: settings
+        ),
+        // An app that is killed.
+        .executableTarget(
+            name: "client-process",
+            dependencies: [.product(name: "SelfieClient", package: "selfie-client")],
+            path: "Tests/ClientProcess",
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ClientTests",
+            dependencies: [
+                "client-process", "ClientTestSupport",
+                "ConnectionTestSupport", "DatabaseTestSupport", "Postgres", "ProcessTestSupport", "ServerProcesses",
+                "ServiceTestSupport", "TestSupport",
+                .product(name: "SelfieClient", package: "selfie-client"),
+            ],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "SelfieTests",
             dependencies: [
@@ -863,6 +900,8 @@ let package = Package(
         .testTarget(
             name: "SoakTests",
             dependencies: [
+                "client-process", "ClientTestSupport",
+                .product(name: "SelfieClient", package: "selfie-client"),
                 "CLinux",
                 "Curl",
                 "DatabaseTestSupport", "Postgres", "S3", "S3TestSupport",

@@ -3,6 +3,8 @@ package import FoundationEssentials
 /// A way out of the service.
 package enum DeliveryChannelName: String, Sendable, CaseIterable {
     case mail, apns, fcm, webhook
+    /// To subscriptions: a change becomes a delivery for each device, or a mail.
+    case subscriptions
 }
 
 /// Something that is to be sent out, which a process has claimed.
@@ -68,6 +70,16 @@ package enum DeliveryOutcome: Sendable, Equatable {
     /// - `reason`: A word or two, without addresses and contents.
     /// - `retryAfter`: How long the other side asks to wait.
     case notNow(reason: String, retryAfter: Duration? = nil)
+    /// A server takes nothing at present.
+    ///
+    /// It is tried again like ``notNow(reason:retryAfter:)``, but also as soon as the server takes anything.
+    ///
+    /// - `server`: One of the channel's ``DeliveryChannel/servers``.
+    case unavailable(reason: String, server: String)
+    /// It was not tried, since a server takes nothing at present. It waits for the server's return.
+    case postponed(server: String)
+    /// A part is done, and the rest goes on at once.
+    case unfinished
     /// It will never be taken.
     case refused(reason: String)
 }

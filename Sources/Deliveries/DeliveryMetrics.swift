@@ -27,8 +27,10 @@ package struct DeliveryMetrics: Sendable {
             switch outcome {
             case .sent: "sent"
             case .pointless: "pointless"
-            case .notNow where !hasFailed: "retried"
-            case .notNow, .refused: "failed"
+            case .unfinished: "continued"
+            case .postponed: "postponed"
+            case .notNow where !hasFailed, .unavailable where !hasFailed: "retried"
+            case .notNow, .unavailable, .refused: "failed"
             }
         Counter(
             label: "deliveries",

@@ -105,7 +105,7 @@ extension DeliveryStore {
     package func retry(_ id: UUID?) async throws -> Int {
         try await postgres.write(
             """
-            UPDATE deliveries SET failed_at = NULL, reason = NULL, try_count = 0, claimed_until = NULL,
+            UPDATE deliveries SET failed_at = NULL, reason = NULL, awaited_server = NULL, try_count = 0, claimed_until = NULL,
                 due_at = now() AT TIME ZONE 'UTC',
                 ends_at = now() AT TIME ZONE 'UTC' + make_interval(
                     secs => \(Int(NewDelivery.maxLifetime.components.seconds))

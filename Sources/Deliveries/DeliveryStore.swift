@@ -13,8 +13,14 @@ package struct DeliveryStore: Sendable {
     private static let maxTargetsPerLook = 500
     /// How long what failed is kept.
     private static let failedDays = 7
+    /// For how long one is put off that was not tried, unless its server is back before.
+    private static let postponementSeconds = 300
+    /// How many that failed are kept: the newest.
+    var maxFailedCount = 100_000
     /// How many rows one statement changes at most.
     private static let batchCount = 1_000
+    /// From among how many one is chosen to see whether the other side is back.
+    private static let maxProbed = 100
 
     package init(postgres: PostgresClient) {
         self.postgres = postgres
@@ -56,6 +62,29 @@ package struct DeliveryStore: Sendable {
         """
     }
 
+    /// The part of a statement that adds deliveries with the longest lifetime.
+    ///
+    /// - Parameter rows: Selects `id`, `channel`, `target`, `cause` (of type `jsonb`) and `due_at`.
+    /// - Returns: An INSERT.
+    package static func insertion(selecting rows: PostgresQuery) -> PostgresQuery {
+        """
+        INSERT INTO deliveries AS old (id, channel, target, cause, due_at, ends_at)
+        SELECT id, channel, target, cause, due_at, now() AT TIME ZONE 'UTC' + make_interval(
+            secs => \(Int(NewDelivery.maxLifetime.components.seconds))
+        )
+        FROM (\(part: rows)) AS new
+        """
+    }
+
+    /// The condition that no process sends a row of an alias of the table, and that it has not failed.
+    package static func isWaiting(_ deliveries: StaticString) -> PostgresQuery {
+        PostgresQuery(
+            stringLiteral: """
+                \(deliveries).failed_at IS NULL AND coalesce(\(deliveries).claimed_until <= now() AT TIME ZONE 'UTC', true)
+                """
+        )
+    }
+
     /// The part of a statement that removes all deliveries to a target.
     ///
     /// - Parameters:
@@ -64,6 +93,29 @@ package struct DeliveryStore: Sendable {
     /// - Returns: A DELETE.
     package static func removal(of channel: DeliveryChannelName, target: String) -> PostgresQuery {
         "DELETE FROM deliveries WHERE channel = \(channel.rawValue) AND target = \(target)"
+    }
+
+    /// The part of a statement that ends some of the deliveries to a target, as refused.
+    ///
+    /// - Parameters:
+    ///   - channel: The channel.
+    ///   - target: The target.
+    ///   - reason: A word, without addresses and contents.
+    ///   - rowCount: How many at most: those that a process sends stay.
+    /// - Returns: An UPDATE.
+    package static func refusal(
+        of channel: DeliveryChannelName,
+        target: String,
+        because reason: String,
+        rowCount: Int
+    ) -> PostgresQuery {
+        """
+        UPDATE deliveries SET failed_at = now() AT TIME ZONE 'UTC', reason = \(reason), claimed_until = NULL WHERE id IN (
+            SELECT id FROM deliveries WHERE failed_at IS NULL AND channel = \(channel.rawValue) AND target = \(target)
+                AND coalesce(claimed_until <= now() AT TIME ZONE 'UTC', true)
+            LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
+        )
+        """
     }
 
     // MARK: - Trying
@@ -122,7 +174,7 @@ package struct DeliveryStore: Sendable {
                 ) AS one LIMIT \(maxCount)
             ), claimed AS (
                 UPDATE deliveries SET try_count = try_count + 1,
-                    claimed_until = now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.leaseSeconds))
+                    claimed_until = \(part: Self.leaseEnd)
                 FROM due WHERE deliveries.id = due.id
                 RETURNING deliveries.id, deliveries.target, cause, created_at, try_count, claimed_until
             )
@@ -136,17 +188,7 @@ package struct DeliveryStore: Sendable {
         guard let first = rows.first else { return Claims(deliveries: [], lastTarget: nil, hasMoreTargets: false) }
         return Claims(
             deliveries: try rows.compactMap { row in
-                guard let id: UUID = try row.decodeIfPresent("id") else { return nil }
-                return Delivery(
-                    id: id,
-                    channel: channel,
-                    target: try row.decode("target"),
-                    kind: try row.decode("kind"),
-                    cause: try row.decode("cause"),
-                    createdAt: try row.decode("created_at"),
-                    tryCount: try row.decode("try_count"),
-                    claim: try row.decode("claim")
-                )
+                try row.decodeIfPresent("id", as: UUID.self) == nil ? nil : Delivery(row, channel)
             },
             lastTarget: try first.decodeIfPresent("last_target"),
             hasMoreTargets: try first.decode("target_count", as: Int.self) == Self.maxTargetsPerLook
@@ -166,27 +208,50 @@ package struct DeliveryStore: Sendable {
         case .sent, .pointless:
             try await postgres.write("DELETE FROM deliveries WHERE \(part: Self.isHeld(delivery))")
             return false
+        case .unfinished:
+            try await giveBack(delivery)
+            return false
         case .notNow(let reason, _):
-            guard let pause else {
-                try await fail(delivery, reason)
-                return true
-            }
-            let milliseconds = Int(pause / .milliseconds(1))
-            // One that would end before its next try has failed already.
-            let query: PostgresQuery = """
-                UPDATE deliveries SET claimed_until = NULL, reason = \(reason), due_at = next.due_at,
-                    failed_at = CASE WHEN next.due_at >= ends_at THEN now() AT TIME ZONE 'UTC' END
-                FROM (
-                    SELECT now() AT TIME ZONE 'UTC' + \(milliseconds) * interval '1 ms' AS due_at
-                ) AS next
-                WHERE \(part: Self.isHeld(delivery))
-                RETURNING failed_at IS NOT NULL AS has_failed
+            return try await postpone(delivery, reason, awaiting: nil, pause)
+        case .unavailable(let reason, let server):
+            return try await postpone(delivery, reason, awaiting: server, pause)
+        case .postponed(let server):
+            try await postgres.write(
                 """
-            return try await postgres.withConnection { try await $0.query(query).first?.decode("has_failed") ?? false }
+                UPDATE deliveries SET claimed_until = NULL, try_count = try_count - 1, awaited_server = \(server),
+                    due_at = now() AT TIME ZONE 'UTC' + make_interval(secs => \(Self.postponementSeconds)::int)
+                WHERE \(part: Self.isHeld(delivery))
+                """
+            )
+            return false
         case .refused(let reason):
             try await fail(delivery, reason)
             return true
         }
+    }
+
+    private func postpone(
+        _ delivery: Delivery,
+        _ reason: String,
+        awaiting server: String?,
+        _ pause: Duration?
+    ) async throws -> Bool {
+        guard let pause else {
+            try await fail(delivery, reason)
+            return true
+        }
+        let milliseconds = Int(pause / .milliseconds(1))
+        // One that would end before its next try has failed already.
+        let query: PostgresQuery = """
+            UPDATE deliveries SET claimed_until = NULL, reason = \(reason), due_at = next.due_at, awaited_server = \(server),
+                failed_at = CASE WHEN next.due_at >= ends_at THEN now() AT TIME ZONE 'UTC' END
+            FROM (
+                SELECT now() AT TIME ZONE 'UTC' + \(milliseconds) * interval '1 ms' AS due_at
+            ) AS next
+            WHERE \(part: Self.isHeld(delivery))
+            RETURNING failed_at IS NOT NULL AS has_failed
+            """
+        return try await postgres.withConnection { try await $0.query(query).first?.decode("has_failed") ?? false }
     }
 
     private func fail(_ delivery: Delivery, _ reason: String) async throws {
@@ -212,6 +277,68 @@ package struct DeliveryStore: Sendable {
         )
     }
 
+    /// The part of a transaction that notes how far a delivery has come.
+    ///
+    /// - Parameters:
+    ///   - cause: The cause from now on.
+    ///   - delivery: As it was claimed.
+    /// - Returns: An UPDATE of one row; of none when another process has claimed it meanwhile.
+    package static func progress(_ cause: String, of delivery: Delivery) -> PostgresQuery {
+        "UPDATE deliveries SET cause = \(cause)::text::jsonb WHERE \(part: isHeld(delivery))"
+    }
+
+    // MARK: - After an outage
+
+    /// Claims one of the deliveries that wait for a server's return.
+    ///
+    /// - Parameters:
+    ///   - server: The server.
+    ///   - channel: Its channel.
+    /// - Returns: A delivery, by chance among the first: one alone may fail for a reason of its own. Nil when there is none.
+    /// - Throws: `PostgresError`.
+    func claimAwaiting(_ server: String, of channel: DeliveryChannelName) async throws -> Delivery? {
+        let isFree: PostgresQuery = """
+            \(part: Self.awaits(server, channel)) AND ends_at > now() AT TIME ZONE 'UTC'
+                AND coalesce(claimed_until <= now() AT TIME ZONE 'UTC', true)
+            """
+        let query: PostgresQuery = """
+            UPDATE deliveries SET try_count = try_count + 1, claimed_until = \(part: Self.leaseEnd)
+            WHERE id = (
+                SELECT id FROM deliveries WHERE \(part: isFree) AND id = (
+                    SELECT id FROM (
+                        SELECT id FROM deliveries WHERE \(part: isFree) ORDER BY due_at LIMIT \(Self.maxProbed)
+                    ) AS waiting ORDER BY random() LIMIT 1
+                ) FOR UPDATE SKIP LOCKED
+            )
+            RETURNING id, target, cause::text AS cause, coalesce(cause->>'kind', '') AS kind, created_at,
+                try_count::bigint AS try_count, claimed_until::text AS claim
+            """
+        return try await postgres.withConnection { try await $0.query(query) }.first.map { try Delivery($0, channel) }
+    }
+
+    /// Has all deliveries that wait for a server's return tried at once.
+    ///
+    /// - Throws: `PostgresError`.
+    func endOutage(of server: String, _ channel: DeliveryChannelName) async throws {
+        try await postgres.writeInBatches(of: Self.batchCount) { rowCount in
+            """
+            UPDATE deliveries SET due_at = least(due_at, now() AT TIME ZONE 'UTC'), awaited_server = NULL
+            WHERE id IN (
+                SELECT id FROM deliveries WHERE \(part: Self.awaits(server, channel))
+                LIMIT \(rowCount) FOR NO KEY UPDATE SKIP LOCKED
+            )
+            """
+        }
+    }
+
+    private static func awaits(_ server: String, _ channel: DeliveryChannelName) -> PostgresQuery {
+        "awaited_server = \(server) AND failed_at IS NULL AND channel = \(channel.rawValue)"
+    }
+
+    private static let leaseEnd: PostgresQuery = """
+        now() AT TIME ZONE 'UTC' + make_interval(secs => \(leaseSeconds))
+        """
+
     /// Whether a claim still holds: another one ends at another time.
     private static func isHeld(_ delivery: Delivery) -> PostgresQuery {
         "id = \(delivery.id.uuidString)::uuid AND claimed_until = \(delivery.claim)::timestamp AND failed_at IS NULL"
@@ -234,14 +361,40 @@ package struct DeliveryStore: Sendable {
             )
             """
         )
-        try await postgres.write(
+        try await postgres.writeInBatches(of: Self.batchCount) { rowCount in
             """
             DELETE FROM deliveries WHERE id IN (
                 SELECT id FROM deliveries
                 WHERE failed_at <= now() AT TIME ZONE 'UTC' - make_interval(days => \(Self.failedDays)::int)
-                LIMIT \(Self.batchCount) FOR UPDATE SKIP LOCKED
+                LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
             )
             """
+        }
+        // Whoever causes many failures must not fill the database.
+        try await postgres.writeInBatches(of: Self.batchCount) { rowCount in
+            """
+            DELETE FROM deliveries WHERE id IN (
+                SELECT id FROM deliveries WHERE failed_at < (
+                    SELECT failed_at FROM deliveries WHERE failed_at IS NOT NULL
+                    ORDER BY failed_at DESC OFFSET \(maxFailedCount - 1) LIMIT 1
+                ) LIMIT \(rowCount) FOR UPDATE SKIP LOCKED
+            )
+            """
+        }
+    }
+}
+
+extension Delivery {
+    fileprivate init(_ row: PostgresRow, _ channel: DeliveryChannelName) throws {
+        self.init(
+            id: try row.decode("id"),
+            channel: channel,
+            target: try row.decode("target"),
+            kind: try row.decode("kind"),
+            cause: try row.decode("cause"),
+            createdAt: try row.decode("created_at"),
+            tryCount: try row.decode("try_count"),
+            claim: try row.decode("claim")
         )
     }
 }

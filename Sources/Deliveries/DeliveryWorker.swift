@@ -16,11 +16,12 @@ package actor DeliveryWorker {
     private let metrics: DeliveryMetrics
     private let logger: Logger
     private let outages: OutageReport
-    private nonisolated let wakes: AsyncStream<Void>
-    private nonisolated let wakeInput: AsyncStream<Void>.Continuation
+    private nonisolated let signal: DeliverySignal
     private nonisolated let isStopped = Atomic(false)
     private var tasks: [UUID: Task<Void, Never>] = [:]
     private var lanes: [DeliveryChannelName: Lane] = [:]
+    /// When it was last looked whether servers are back.
+    private var lastProbe: ContinuousClock.Instant?
 
     /// What is under way in a channel.
     private struct Lane {
@@ -37,15 +38,17 @@ package actor DeliveryWorker {
     ///   - channels: What this process can send to, one of each name at most.
     ///   - options: Its times and limits.
     ///   - metrics: Counts what was sent, and how long it took.
+    ///   - signal: Wakes it.
     ///   - logger: Logs what failed for good.
     package init(
         store: DeliveryStore,
         channels: [any DeliveryChannel],
         options: DeliveryWorkerOptions = DeliveryWorkerOptions(),
         metrics: any MetricsFactory = NOOPMetricsHandler.instance,
+        signal: DeliverySignal = DeliverySignal(),
         logger: Logger
     ) {
-        self.store = store
+        (self.store, self.signal) = (store, signal)
         self.channels = Dictionary(uniqueKeysWithValues: channels.map { ($0.name, $0) })
         (self.options, self.logger) = (options, logger)
         self.metrics = DeliveryMetrics(channels: channels.map(\.name), factory: metrics)
@@ -54,30 +57,29 @@ package actor DeliveryWorker {
             over: "deliveries can be looked at again",
             logger: logger
         )
-        (wakes, wakeInput) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Looks for deliveries soon: one was added, or one has ended.
-    package nonisolated func wake() { wakeInput.yield() }
+    package nonisolated func wake() { signal.send() }
 
     /// Begins no more tries, and lets ``run()`` end.
     package nonisolated func stop() {
         isStopped.store(true, ordering: .sequentiallyConsistent)
-        wakeInput.finish()
+        signal.end()
     }
 
     /// Sends deliveries until it is stopped.
     ///
     /// Then it waits for those under way, but not for long. What is not sent by then is given back, for another process.
     package func run() async {
-        let (input, interval) = (wakeInput, options.interval)
+        let (signal, interval) = (signal, options.interval)
         let ticker = Task {
             while !Task.isCancelled {
-                input.yield()
+                signal.send()
                 try? await Task.sleep(for: interval)
             }
         }
-        for await _ in wakes { await claimAll() }
+        for await _ in signal.stream { await claimAll() }
         ticker.cancel()
         await end()
     }
@@ -98,6 +100,11 @@ package actor DeliveryWorker {
     private func claimAll() async {
         do {
             for channel in channels.keys { try await claimAll(of: channel) }
+            let now = ContinuousClock.now
+            if lastProbe.map({ $0 + options.interval * 0.9 <= now }) ?? true {
+                lastProbe = now
+                for channel in channels.values { try await probe(channel) }
+            }
             outages.succeeded()
         } catch {
             outages.failed("\(error)")
@@ -121,13 +128,29 @@ package actor DeliveryWorker {
         }
     }
 
+    /// Tries one delivery for each server whose return some wait for.
+    private func probe(_ channel: any DeliveryChannel) async throws {
+        for server in channel.servers where !hasStopped {
+            guard let delivery = try await store.claimAwaiting(server, of: channel.name) else { continue }
+            begin(delivery, probing: server)
+        }
+    }
+
+    /// Whether an outcome shows that a server takes something again.
+    private static func showsReturn(_ outcome: DeliveryOutcome) -> Bool {
+        switch outcome {
+        case .sent, .refused: true
+        case .pointless, .notNow, .unavailable, .postponed, .unfinished: false
+        }
+    }
+
     private nonisolated var hasStopped: Bool { isStopped.load(ordering: .sequentiallyConsistent) }
 
-    private func begin(_ delivery: Delivery) {
+    private func begin(_ delivery: Delivery, probing server: String? = nil) {
         lanes[delivery.channel, default: Lane()].busy[delivery.target, default: 0] += 1
         tasks[delivery.id] = Task {
             // It was claimed while the worker was stopped.
-            if hasStopped { await note(delivery, nil) } else { await attempt(delivery) }
+            if hasStopped { await note(delivery, nil) } else { await attempt(delivery, probing: server) }
             tasks[delivery.id] = nil
             let count = (lanes[delivery.channel]?.busy[delivery.target] ?? 1) - 1
             lanes[delivery.channel]?.busy[delivery.target] = count > 0 ? count : nil
@@ -137,7 +160,7 @@ package actor DeliveryWorker {
 
     // MARK: - Tries
 
-    private nonisolated func attempt(_ delivery: Delivery) async {
+    private nonisolated func attempt(_ delivery: Delivery, probing server: String?) async {
         guard let channel = channels[delivery.channel] else { return }
         let maxSendTime = options.maxSendTime
         let outcome: DeliveryOutcome
@@ -154,15 +177,21 @@ package actor DeliveryWorker {
         } catch {
             outcome = .notNow(reason: "interrupted")
         }
-        let isInterrupted = Task.isCancelled && outcome != .sent
+        var isGivenBack = Task.isCancelled && outcome != .sent
+        // A look whether the other side is back is no try.
+        if server != nil, case .unavailable = outcome { isGivenBack = true }
         metrics.tried(delivery, took: ContinuousClock.now - start)
         // Also when this task is cancelled.
-        await Task { await note(delivery, isInterrupted ? nil : outcome) }.value
+        await Task {
+            await note(delivery, isGivenBack ? nil : outcome)
+            // If this fails, the next probe does it.
+            if let server, Self.showsReturn(outcome) { try? await store.endOutage(of: server, delivery.channel) }
+        }.value
     }
 
     private struct TooSlow: Error {}
 
-    /// Notes what came of a try; nil for one that was interrupted.
+    /// Notes what came of a try; nil for one that does not count.
     private nonisolated func note(_ delivery: Delivery, _ outcome: DeliveryOutcome?) async {
         for isLast in [false, false, true] {
             do {
@@ -181,15 +210,18 @@ package actor DeliveryWorker {
 
     private nonisolated func note(_ delivery: Delivery, _ outcome: DeliveryOutcome) async throws {
         var pause: Duration?
-        if case .notNow(_, let retryAfter) = outcome {
+        switch outcome {
+        case .notNow(_, let retryAfter):
             pause = DeliverySchedule.pause(afterTry: delivery.tryCount, retryAfter: retryAfter)
+        case .unavailable: pause = DeliverySchedule.pause(afterTry: delivery.tryCount)
+        case .sent, .pointless, .postponed, .unfinished, .refused: break
         }
         let hasFailed = try await store.finish(delivery, outcome, pause: pause)
         metrics.ended(delivery, outcome, hasFailed: hasFailed)
         switch outcome {
         case .refused(let reason):
             log("a delivery was refused", delivery, reason)
-        case .notNow(let reason, _) where hasFailed:
+        case .notNow(let reason, _) where hasFailed, .unavailable(let reason, _) where hasFailed:
             log("a delivery was tried for the last time", delivery, reason)
         default: break
         }
@@ -199,6 +231,23 @@ package actor DeliveryWorker {
         let id = delivery.id.uuidString.lowercased()
         logger.warning(message, metadata: ["id": "\(id)", "target": "\(delivery.target)", "reason": "\(reason)"])
     }
+}
+
+/// Wakes a ``DeliveryWorker``.
+///
+/// It is made before the worker, for those whom the worker's channels depend on.
+package struct DeliverySignal: Sendable {
+    fileprivate let stream: AsyncStream<Void>
+    private let input: AsyncStream<Void>.Continuation
+
+    package init() {
+        (stream, input) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Has the worker look for deliveries soon.
+    package func send() { input.yield() }
+
+    fileprivate func end() { input.finish() }
 }
 
 /// The times and limits of a ``DeliveryWorker``.

@@ -2,12 +2,24 @@ import Encodings
 
 /// A number of JSON: its digits, and where the point is.
 ///
-/// Two texts of the same number, such as `1e1` and `10.0`, have the same canonical text.
+/// Two texts of the same number, such as `1e1` and `10.0`, have the same parts.
 package struct DecimalNumber {
     /// Whether a 64-bit number with a floating point holds it: it is not too large, and not too close to zero.
     package let isInRange: Bool
-    /// Its digits without zeros at either end, and the power of ten behind them, such as `-25e-1`.
-    package let canonicalText: String
+    package let isNegative: Bool
+    /// Its digits without zeros at either end; empty for zero.
+    package let digits: String
+    /// The power of ten behind the digits; 0 for zero.
+    package let exponent: Int
+
+    /// Such as `-25e-1`.
+    package var canonicalText: String {
+        digits.isEmpty ? "0" : "\(isNegative ? "-" : "")\(digits)e\(exponent)"
+    }
+
+    private init(isInRange: Bool = true, isNegative: Bool = false, digits: String = "", exponent: Int = 0) {
+        (self.isInRange, self.isNegative, self.digits, self.exponent) = (isInRange, isNegative, digits, exponent)
+    }
 
     /// - Parameter text: A number by the grammar of JSON.
     package init(_ text: String) {
@@ -23,14 +35,17 @@ package struct DecimalNumber {
         let digits = leading.dropLast(trailingCount)
         let written = halves.count > 1 ? Int(halves[1]) : 0
         guard !digits.isEmpty else {
-            (isInRange, canonicalText) = (true, "0")
+            self.init()
             return
         }
         let value = Double(text) ?? .infinity
-        isInRange = written != nil && value.isFinite && value != 0
         let fractionCount = mantissa.count > 1 ? mantissa[1].count : 0
-        let exponent = (written ?? 0).addingReportingOverflow(trailingCount - fractionCount).partialValue
-        canonicalText = "\(isNegative ? "-" : "")\(digits)e\(exponent)"
+        self.init(
+            isInRange: written != nil && value.isFinite && value != 0,
+            isNegative: isNegative,
+            digits: String(digits),
+            exponent: (written ?? 0).addingReportingOverflow(trailingCount - fractionCount).partialValue
+        )
     }
 
     /// Reads what most numbers are; nil for others.
@@ -48,12 +63,11 @@ package struct DecimalNumber {
                 return nil
             }
         }
-        isInRange = true
         guard magnitude > 0 else {
-            canonicalText = "0"
+            self.init()
             return
         }
         while magnitude.isMultiple(of: 10) { (magnitude, exponent) = (magnitude / 10, exponent + 1) }
-        canonicalText = "\(isNegative ? "-" : "")\(magnitude)e\(exponent)"
+        self.init(isNegative: isNegative, digits: String(magnitude), exponent: exponent)
     }
 }

@@ -134,6 +134,15 @@ package struct JSONWriter: ~Copyable {
         needsComma = true
     }
 
+    /// The same for a name that may be any text.
+    package mutating func nested(named name: String, _ value: (inout JSONWriter) throws -> Void) rethrows {
+        element { Self.append(name, to: &$0) }
+        text.append(":")
+        needsComma = false
+        try value(&self)
+        needsComma = true
+    }
+
     /// Adds a value that is JSON in UTF-8 already.
     package mutating func member(_ key: JSONKey, json value: UnsafeRawBufferPointer) {
         add(key)
@@ -156,12 +165,7 @@ package struct JSONWriter: ~Copyable {
         case .array(let elements): array { json in for element in elements { json.write(element) } }
         case .object(let members):
             object { json in
-                for (name, value) in members {
-                    json.element { Self.append(name, to: &$0) }
-                    json.text.append(":")
-                    json.needsComma = false
-                    json.write(value)
-                }
+                for (name, value) in members { json.nested(named: name) { $0.write(value) } }
             }
         }
     }

@@ -64,7 +64,7 @@ package struct APNsClient: Sendable {
     private static func read(_ answer: CurlAnswer) -> APNsAnswer {
         var (reason, invalidSince): (String?, Date?)
         if case .object(let members)? = try? JSONValue.parse(answer.body.readableBytesView) {
-            if case .string(let text)? = members["reason"] { reason = text }
+            if case .string(let text)? = members["reason"] { reason = text.pushReason }
             // Milliseconds since 1970.
             if case .number(let text)? = members["timestamp"], let milliseconds = Double(text) {
                 invalidSince = Date(timeIntervalSince1970: milliseconds / 1_000)

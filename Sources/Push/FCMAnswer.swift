@@ -36,7 +36,10 @@ package struct FCMAnswer: Sendable, Equatable {
         // Other arguments are the sender's fault, and not the device's.
         case (400, "INVALID_ARGUMENT"): faultyFields.contains("message.token") ? .gone : .refused
         // Google can't speak to Apple for this app: an operator can mend that.
-        case (401, "THIRD_PARTY_AUTH_ERROR"), (403, _): .notNow
+        case (401, "THIRD_PARTY_AUTH_ERROR"): .notNow
+        // The device token is of another project.
+        case (403, "SENDER_ID_MISMATCH"): .gone
+        case (403, _): .notNow
         case (401, _): .expiredToken
         case (429, _), (500..., _), (408, _): .notNow
         default: .refused
@@ -49,10 +52,10 @@ package struct FCMAnswer: Sendable, Equatable {
     init(status: Int, body: some Collection<UInt8>, retryAfter: Duration?) {
         var (code, fields): (String?, [String]) = (nil, [])
         if case .object(let members)? = try? JSONValue.parse(body), case .object(let error)? = members["error"] {
-            if case .string(let text)? = error["status"] { code = text }
+            if case .string(let text)? = error["status"] { code = text.pushReason }
             if case .array(let details)? = error["details"] {
                 for case .object(let detail) in details {
-                    if case .string(let text)? = detail["errorCode"] { code = text }
+                    if case .string(let text)? = detail["errorCode"] { code = text.pushReason }
                     guard case .array(let violations)? = detail["fieldViolations"] else { continue }
                     for case .object(let violation) in violations {
                         if case .string(let field)? = violation["field"] { fields.append(field) }

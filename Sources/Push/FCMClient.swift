@@ -65,7 +65,7 @@ package struct FCMClient: Sendable {
             for (name, value) in object { if case .string(let text) = value { members[name] = text } }
         }
         guard answer.status.code == 200, let token = members["access_token"] else {
-            throw TokenRefused(status: Int(answer.status.code), code: members["error"])
+            throw TokenRefused(status: Int(answer.status.code), code: members["error"]?.pushReason)
         }
         return token
     }
@@ -75,14 +75,14 @@ package struct FCMClient: Sendable {
     /// - Parameters:
     ///   - message: The member `message` of the request, as JSON.
     ///   - token: The access token.
-    ///   - isTried: Whether Google only checks it.
+    ///   - isOnlyChecked: Whether Google only checks it.
     /// - Returns: What Google has said.
     /// - Throws: `CurlFailure` when it has said nothing.
-    package func send(_ message: JSONValue, token: String, isTried: Bool = false) async throws -> FCMAnswer {
+    package func send(_ message: JSONValue, token: String, isOnlyChecked: Bool = false) async throws -> FCMAnswer {
         var call = CurlRequest(url: "\(origin)/v1/projects/\(account.projectID)/messages:send")
         call.method = .POST
         call.headers = ["Authorization": "Bearer \(token)", "Content-Type": "application/json"]
-        let body = JSONValue.object(["validate_only": .boolean(isTried), "message": message])
+        let body = JSONValue.object(["validate_only": .boolean(isOnlyChecked), "message": message])
         call.body = .bytes(ByteBuffer(string: body.text))
         let answer = try await curl.answer(to: call, within: maxSendTime)
         let seconds = answer.headers.first(name: "Retry-After").flatMap { Int($0) }

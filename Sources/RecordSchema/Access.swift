@@ -23,6 +23,8 @@ package enum Access: String, Sendable, CaseIterable {
         case recipient
         /// The members of the collection's role.
         case role
+        /// The members of the role that only reads.
+        case readingRole
         /// The members of roles that manage this role.
         case managingRoles
         /// All members.
@@ -38,7 +40,7 @@ package enum Access: String, Sendable, CaseIterable {
         .private: [.owner: [.read, .write, .delete]],
         .acl: [.owner: [.read, .write, .delete, .share], .reader: [.read], .writer: [.read, .write]],
         .inbox: [.recipient: [.read, .write, .delete], .owner: [.delete]],
-        .shared: [.role: [.read, .write], .managingRoles: [.delete], .owner: [.delete]],
+        .shared: [.role: [.read, .write], .readingRole: [.read], .managingRoles: [.delete], .owner: [.delete]],
         .published: [.everybody: [.read], .owner: [.write, .delete]],
     ]
 }

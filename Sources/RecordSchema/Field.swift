@@ -20,7 +20,7 @@ package struct Field: Sendable, Equatable {
 }
 
 /// The type of a field's values.
-package enum FieldType: Sendable, Equatable {
+package indirect enum FieldType: Sendable, Equatable {
     /// A text of at most this many characters. With nil, only the record's limit counts.
     case string(max: Int?)
     /// A whole number of 64 bits.
@@ -37,6 +37,11 @@ package enum FieldType: Sendable, Equatable {
     case reference(to: String)
     /// The `random_id` of a photo.
     case photo
+    /// An array of up to ``maxElementCount`` ids, each once: of members, of records in one collection, or of photos.
+    case array(of: FieldType)
+
+    /// The most ids of an array.
+    package static let maxElementCount = 20
 
     /// The word for it in schema files.
     package var word: String {
@@ -50,19 +55,27 @@ package enum FieldType: Sendable, Equatable {
         case .member: "member"
         case .reference: "reference"
         case .photo: "photo"
+        case .array(let element): "\(element.word)s"
         }
     }
 
+    /// The type of an array's elements; this one where it is no array.
+    package var element: FieldType {
+        if case .array(let element) = self { element } else { self }
+    }
+
     /// The types that need nothing but their word.
-    package static let simple: [FieldType] = [.integer, .number, .boolean, .timestamp, .json, .member, .photo]
+    package static let simple: [FieldType] = [
+        .integer, .number, .boolean, .timestamp, .json, .member, .photo, .array(of: .member), .array(of: .photo),
+    ]
 
     /// All words.
-    package static let words = ["string"] + simple.map { $0.word } + ["reference"]
+    package static let words = ["string"] + simple.map { $0.word } + ["reference", "references"]
 
     /// Whether `where` can look for its values.
     package var canBeIndexed: Bool {
         switch self {
-        case .json, .photo: false
+        case .json, .photo, .array: false
         case .string, .integer, .number, .boolean, .timestamp, .member, .reference: true
         }
     }
@@ -70,7 +83,7 @@ package enum FieldType: Sendable, Equatable {
     /// Whether its values name something that must be there.
     package var isLink: Bool {
         switch self {
-        case .member, .reference, .photo: true
+        case .member, .reference, .photo, .array: true
         case .string, .integer, .number, .boolean, .timestamp, .json: false
         }
     }
@@ -94,6 +107,11 @@ package enum FieldType: Sendable, Equatable {
                 "description": .string("The id of a record in \(collection)."),
             ]
         case .photo: ["type": "string", "description": "The `random_id` of one of the author's photos."]
+        case .array(let element):
+            [
+                "type": "array", "items": element.jsonSchema, "maxItems": JSONValue(Self.maxElementCount),
+                "uniqueItems": true,
+            ]
         }
     }
 
@@ -109,6 +127,7 @@ package enum FieldType: Sendable, Equatable {
         case .member: "3f2b8c1e9d7a46508e1c5b7a9d2f4e60"
         case .reference: "an-id"
         case .photo: "Xk3vQ8EJt5nWm2Yb7LhRs9DkPz4GfUu6BoTiNaQw1cd"
+        case .array(let element): [element.example]
         }
     }
 }

@@ -9,12 +9,24 @@ package struct RecordData: Sendable {
     ///
     /// Only the database knows whether they exist.
     package let links: [Link]
-    /// The values of the collection's indexes, in their order.
-    package let indexValues: [IndexValue]
+    /// The values of the collection's indexes of fields.
+    package let indexedFields: [IndexedField]
+
+    /// A field's value in an index.
+    package struct IndexedField: Sendable, Equatable {
+        package let field: String
+        package let value: IndexValue
+
+        package init(field: String, value: IndexValue) {
+            (self.field, self.value) = (field, value)
+        }
+    }
 
     /// A field that names something else.
-    package struct Link: Sendable, Equatable {
+    package struct Link: Sendable, Hashable {
         package let field: String
+        /// The id in an array; empty for a field with one value.
+        package let element: String
         package let target: Target
     }
 
@@ -51,7 +63,10 @@ package struct RecordData: Sendable {
         }
         errors += Self.errors(of: members, in: collection)
         guard errors.isEmpty else { throw InvalidRecord(errors: errors) }
-        (links, indexValues) = Self.parts(of: members, in: collection)
+        (links, indexedFields) = Self.parts(of: members, in: collection)
+        guard links.count <= RecordLimits.maxLinkCount else {
+            throw InvalidRecord(errors: [RecordValidationError(nil, .tooManyLinks)])
+        }
     }
 
     /// Takes data that was stored before, even if it does not keep to the fields that the collection has now.
@@ -63,10 +78,10 @@ package struct RecordData: Sendable {
     package init(stored text: String, _ value: JSONValue? = nil, in collection: RecordCollection) {
         self.text = text
         guard case .object(let members) = value ?? Self.value(stored: text) else {
-            (links, indexValues) = Self.parts(of: [:], in: collection)
+            (links, indexedFields) = Self.parts(of: [:], in: collection)
             return
         }
-        (links, indexValues) = Self.parts(of: members, in: collection)
+        (links, indexedFields) = Self.parts(of: members, in: collection)
     }
 
     /// Parses data that was stored before, perhaps when fewer texts were refused.
@@ -80,15 +95,14 @@ package struct RecordData: Sendable {
     private static func parts(
         of members: OrderedDictionary<String, JSONValue>,
         in collection: RecordCollection
-    ) -> (links: [Link], indexValues: [IndexValue]) {
-        let links = (collection.fields ?? []).compactMap { field -> Link? in
-            guard case .string(let id)? = members[field.name], let target = field.type.target(id) else { return nil }
-            return Link(field: field.name, target: target)
+    ) -> (links: [Link], indexedFields: [IndexedField]) {
+        let links = (collection.fields ?? []).filter(\.type.isLink).flatMap { field in
+            members[field.name].map(field.links) ?? []
         }
-        let indexValues = collection.indexes.map { name in
-            IndexValue(members[name] ?? .null, of: collection.field(name)?.type)
+        let indexedFields = collection.indexes.filter { collection.time(ofIndex: $0) == nil }.map { name in
+            IndexedField(field: name, value: IndexValue(members[name] ?? .null, of: collection.field(name)?.type))
         }
-        return (links, indexValues)
+        return (links, indexedFields)
     }
 
     private static func errors(
@@ -107,6 +121,23 @@ package struct RecordData: Sendable {
     }
 }
 
+extension Field {
+    /// What a value of the field names; nothing for one of another type.
+    fileprivate func links(_ value: JSONValue) -> [RecordData.Link] {
+        switch (type, value) {
+        case (.array(let element), .array(let values)):
+            var seen: Set<String> = []
+            return values.compactMap { value in
+                guard case .string(let id) = value, seen.insert(id).inserted else { return nil }
+                return element.target(id).map { RecordData.Link(field: name, element: id, target: $0) }
+            }
+        case (_, .string(let id)):
+            return type.target(id).map { [RecordData.Link(field: name, element: "", target: $0)] } ?? []
+        default: return []
+        }
+    }
+}
+
 extension FieldType {
     /// The target of a value of the type; nil when it has none.
     fileprivate func target(_ id: String) -> RecordData.Target? {
@@ -114,7 +145,7 @@ extension FieldType {
         case .member: .member(id: id)
         case .reference(let collection): .record(id: id, collection: collection)
         case .photo: .photo(randomID: id)
-        case .string, .integer, .number, .boolean, .timestamp, .json: nil
+        case .string, .integer, .number, .boolean, .timestamp, .json, .array: nil
         }
     }
 
@@ -132,6 +163,16 @@ extension FieldType {
         case (.timestamp, .string(let text)): Timestamp(text) == nil ? .notA(self) : nil
         case (.member, .string(let id)), (.reference, .string(let id)), (.photo, .string(let id)):
             RecordID.isValid(id) ? nil : .notA(self)
+        case (.array(let element), .array(let values)):
+            if values.count > Self.maxElementCount {
+                .tooManyElements
+            } else if values.contains(where: { element.validationError(of: $0) != nil }) {
+                .notA(self)
+            } else if Set(values.map(\.text)).count < values.count {
+                .repeatedElement
+            } else {
+                nil
+            }
         default: .notA(self)
         }
     }

@@ -14,6 +14,15 @@ package enum RecordID {
             }
     }
 
+    /// The greatest id of a client's choice that is a whole number: JavaScript's numbers are exact up to here.
+    package static let maxInteger = 1 << 53 - 1
+
+    /// Whether a text is a whole number from 1 to ``maxInteger``, in decimal digits without zeros before it.
+    package static func isInteger(_ text: String) -> Bool {
+        guard let number = Int(text), (1...maxInteger).contains(number) else { return false }
+        return String(number) == text
+    }
+
     /// A new id, which can't be guessed.
     package static func make() -> String { RandomIdentifier.makeSecret(length: 22) }
 }

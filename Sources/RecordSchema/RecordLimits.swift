@@ -6,6 +6,8 @@ package enum RecordLimits {
     package static let maxDepth = 16
     /// The most readers and writers that a record names.
     package static let maxReaderCount = 100
+    /// The most members, records and photos that the fields of a record name.
+    package static let maxLinkCount = 100
     /// The most records of a call that changes them.
     package static let maxBatchCount = 100
     /// The most records of a page.

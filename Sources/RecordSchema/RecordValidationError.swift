@@ -15,7 +15,7 @@ package struct RecordValidationError: Error, Equatable {
     }
 
     /// The rules that data can break.
-    package enum Reason: Sendable, Equatable {
+    package enum Reason: Error, Equatable {
         /// It is not a JSON object.
         case notAnObject
         /// It has more than ``RecordLimits/maxBytes``.
@@ -30,6 +30,14 @@ package struct RecordValidationError: Error, Equatable {
         case missing
         /// It is of another type than this.
         case notA(FieldType)
+        /// Its values have no order, or are no texts.
+        case notOrdered
+        /// An array has more than ``FieldType/maxElementCount`` ids.
+        case tooManyElements
+        /// An array has an id twice.
+        case repeatedElement
+        /// The record has more than ``RecordLimits/maxLinkCount`` ids of members, records and photos.
+        case tooManyLinks
         /// A text has more than this many characters.
         case tooLong(maxCharacters: Int)
         /// The parent that it names has no room for the record's id.

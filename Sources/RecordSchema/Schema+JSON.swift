@@ -17,7 +17,10 @@ extension Schema {
 
 extension Schema.Role {
     fileprivate var json: JSONValue {
-        manages.isEmpty ? [:] : ["manages": JSONValue(manages)]
+        var members: OrderedDictionary<String, JSONValue> = [:]
+        if !manages.isEmpty { members["manages"] = JSONValue(manages) }
+        if isDefault { members["default"] = true }
+        return .object(members)
     }
 }
 
@@ -25,6 +28,9 @@ extension RecordCollection {
     fileprivate var json: JSONValue {
         var members: OrderedDictionary<String, JSONValue> = ["access": .string(access.rawValue)]
         if let role { members["role"] = .string(role) }
+        if let readers { members["readers"] = .string(readers) }
+        if membersDelete { members["delete"] = "members" }
+        if hasIntegerIDs { members["ids"] = "integer" }
         if !indexes.isEmpty { members["indexes"] = JSONValue(indexes) }
         if let fields { members["fields"] = .object(Schema.named(fields.map { ($0.name, $0.json) })) }
         if isOpen { members["open"] = true }
@@ -36,7 +42,7 @@ extension RecordCollection {
 extension Field {
     fileprivate var json: JSONValue {
         var members: OrderedDictionary<String, JSONValue> = ["type": .string(type.word)]
-        switch type {
+        switch type.element {
         case .string(let max?): members["max"] = JSONValue(max)
         case .reference(let collection): members["to"] = .string(collection)
         default: break

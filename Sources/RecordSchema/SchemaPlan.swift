@@ -53,7 +53,15 @@ package struct SchemaPlan: Sendable, Equatable {
         for role in new.roles {
             guard let before = old.roles.first(where: { $0.name == role.name }) else {
                 changes.append(Change("add the role \(role.name)\(Self.managing(role))"))
+                if role.isDefault { changes.append(Change("give the role \(role.name) to each new user")) }
                 continue
+            }
+            if before.isDefault != role.isDefault {
+                changes.append(
+                    Change(
+                        "give the role \(role.name) \(role.isDefault ? "to each new user" : "to no new user any more")"
+                    )
+                )
             }
             if Set(before.manages) != Set(role.manages) {
                 changes.append(Change("change the role \(role.name): it manages \(Self.list(role.manages))"))
@@ -96,7 +104,8 @@ package struct SchemaPlan: Sendable, Equatable {
         _ old: Schema,
         _ new: Schema
     ) -> Bool {
-        before.access == after.access && before.role == after.role
+        before.access == after.access && before.role == after.role && before.readers == after.readers
+            && before.membersDelete == after.membersDelete
             && Set(before.role.map(old.managers) ?? []) == Set(after.role.map(new.managers) ?? [])
     }
 
@@ -109,7 +118,7 @@ package struct SchemaPlan: Sendable, Equatable {
         var changes: [Change] = []
         let name = after.name
         let widening = Widening(from: (before, old), to: (after, new))
-        if before.access != after.access || before.role != after.role {
+        if before.access != after.access || before.role != after.role || before.readers != after.readers {
             // Records of an inbox lie with a member, others do not.
             let isRefused = before.access != after.access && [before.access, after.access].contains(.inbox)
             changes.append(
@@ -122,15 +131,26 @@ package struct SchemaPlan: Sendable, Equatable {
                     reviewed: name
                 )
             )
+        } else if before.membersDelete != after.membersDelete {
+            let who = after.membersDelete ? "all members of the role" : "only owners and who manages the role"
+            changes.append(Change("let \(who) delete records of \(name)", widening: widening, reviewed: name))
         } else if !isSharedAlike(before, after, old, new) {
             changes.append(Change("change who manages the records of \(name)", widening: widening, reviewed: name))
         } else if let widening {
             // They manage roles that manage its role, and so can give it to themselves.
             changes.append(Change("more roles can reach the records of \(name)", widening: widening))
         }
+        if new.showsToNewUsers(after), !old.showsToNewUsers(before) {
+            changes.append(Change("show \(name) to each new user", widening: Widening(toNewUsersIn: name)))
+        }
         changes += fieldChanges(from: before, to: after)
         if Set(before.indexes) != Set(after.indexes) {
             changes.append(Change("change the indexes of \(name) to \(list(after.indexes))", reviewed: name))
+        }
+        if before.hasIntegerIDs != after.hasIntegerIDs {
+            changes.append(
+                Change("give new records of \(name) \(after.hasIntegerIDs ? "whole numbers" : "texts") as ids")
+            )
         }
         if before.isOpen != after.isOpen {
             changes.append(
@@ -179,7 +199,10 @@ package struct SchemaPlan: Sendable, Equatable {
     }
 
     private static func access(_ collection: RecordCollection) -> String {
-        collection.access.rawValue + (collection.role.map { ", role \($0)" } ?? "")
+        let roles = [collection.role.map { "role \($0)" }, collection.readers.map { "readers \($0)" }].compactMap(
+            \.self
+        )
+        return ([collection.access.rawValue] + roles).joined(separator: ", ")
     }
 
     private static func managing(_ role: Schema.Role) -> String {

@@ -1,7 +1,7 @@
 import JSON
 
 extension SchemaReader {
-    private static let keys = ["access", "role", "fields", "open", "indexes", "parent"]
+    private static let keys = ["access", "role", "readers", "delete", "ids", "fields", "open", "indexes", "parent"]
 
     mutating func collection(_ name: String, _ value: JSONValue, at path: [String]) -> RecordCollection? {
         guard let object = object(value, at: path, allowing: Self.keys) else { return nil }
@@ -15,6 +15,9 @@ extension SchemaReader {
             name: name,
             access: access(object),
             role: text(object["role"], at: object.path(of: "role")),
+            readers: text(object["readers"], at: object.path(of: "readers")),
+            membersDelete: membersDelete(object),
+            hasIntegerIDs: hasIntegerIDs(object),
             fields: fields,
             isOpen: flag(object["open"], at: object.path(of: "open")),
             indexes: names(object["indexes"], at: object.path(of: "indexes")),
@@ -56,15 +59,19 @@ extension SchemaReader {
             return nil
         }
         if object["max"] != nil, word != "string" { refuse(object.path(of: "max"), "Only a string has it.") }
-        if object["to"] != nil, word != "reference" { refuse(object.path(of: "to"), "Only a reference has it.") }
+        if object["to"] != nil, !["reference", "references"].contains(word) {
+            refuse(object.path(of: "to"), "Only a reference has it.")
+        }
         return Field(name: name, type: type, isRequired: isRequired)
     }
 
     private mutating func type(_ word: String, of object: SchemaObject) -> FieldType? {
         switch word {
         case "string": return .string(max: maxCharacters(object))
-        case "reference":
-            if let name = text(object["to"], at: object.path(of: "to")) { return .reference(to: name) }
+        case "reference", "references":
+            if let name = text(object["to"], at: object.path(of: "to")) {
+                return word == "reference" ? .reference(to: name) : .array(of: .reference(to: name))
+            }
             if object["to"] == nil { refuse(object.path, "`to` is missing: the collection that it refers to.") }
             return nil
         default:
@@ -108,6 +115,33 @@ extension SchemaReader {
         case (_, .some): refuse(path + ["role"], "Only a shared collection has it.")
         case (_, nil): break
         }
+        if collection.access == .inbox, collection.hasIntegerIDs {
+            refuse(path + ["ids"], "Messages have ids of their senders' choice.")
+        }
+        if collection.access != .shared {
+            if collection.readers != nil { refuse(path + ["readers"], "Only a shared collection has it.") }
+            if collection.membersDelete { refuse(path + ["delete"], "Only a shared collection has it.") }
+        } else if let readers = collection.readers {
+            if readers == collection.role {
+                refuse(path + ["readers"], "The members of this role read and write the records.")
+            } else if !schema.roles.contains(where: { $0.name == readers }) {
+                refuse(path + ["readers"], "There is no such role.")
+            }
+        }
+    }
+
+    private mutating func membersDelete(_ object: SchemaObject) -> Bool {
+        guard let value = object["delete"] else { return false }
+        if value == "members" { return true }
+        refuse(object.path(of: "delete"), "It must be \"members\".")
+        return false
+    }
+
+    private mutating func hasIntegerIDs(_ object: SchemaObject) -> Bool {
+        guard let value = object["ids"] else { return false }
+        if value == "integer" { return true }
+        refuse(object.path(of: "ids"), "It must be \"integer\".")
+        return false
     }
 
     private mutating func checkFields(of collection: RecordCollection, in schema: Schema) {
@@ -128,11 +162,11 @@ extension SchemaReader {
         }
         for (position, name) in collection.indexes.enumerated() {
             let path = path + ["indexes", String(position)]
-            guard Self.isName(name) else {
+            guard Schema.isName(name) else {
                 refuse(path, "No field can have this name.")
                 continue
             }
-            if collection.fields == nil { continue }
+            if collection.fields == nil || collection.time(ofIndex: name) != nil { continue }
             switch collection.field(name)?.type.canBeIndexed {
             case nil where !collection.isOpen: refuse(path, "There is no such field.")
             case false: refuse(path, "A field of this type can't be indexed.")
@@ -145,7 +179,7 @@ extension SchemaReader {
         guard let parent = collection.parent else { return }
         let path = ["collections", collection.name, "parent"]
         guard collection.access != .inbox else { return refuse(path, "A record in an inbox has no parent.") }
-        guard let target = collection.references.first(where: { $0.field == parent.field })?.collection else {
+        guard case .reference(let target)? = collection.field(parent.field)?.type else {
             return refuse(path + ["field"], "It must be a field that is a reference.")
         }
         let set = schema.collection(target)?.field(parent.set)
@@ -174,6 +208,9 @@ extension RecordCollection {
             name: name,
             access: access,
             role: role,
+            readers: readers,
+            membersDelete: membersDelete,
+            hasIntegerIDs: hasIntegerIDs,
             fields: fields?.map { field in
                 let isRequired = field.isRequired && !names.contains(field.name)
                 return Field(name: field.name, type: field.type, isRequired: isRequired)

@@ -80,9 +80,10 @@ struct SchemaReader {
     mutating func schema() -> Schema {
         guard let file = object(document.value, at: [], allowing: ["roles", "collections"]) else { return .empty }
         let roles = named(file["roles"], at: ["roles"], atMost: Schema.maxRoleCount) { reader, name, value, path in
-            let object = reader.object(value, at: path, allowing: ["manages"])
+            let object = reader.object(value, at: path, allowing: ["manages", "default"])
             let manages = object.map { reader.names($0["manages"], at: $0.path(of: "manages")) } ?? []
-            return Schema.Role(name: name, manages: manages)
+            let isDefault = object.map { reader.flag($0["default"], at: $0.path(of: "default")) } ?? false
+            return Schema.Role(name: name, manages: manages, isDefault: isDefault)
         }
         let collections = named(
             file["collections"],
@@ -125,7 +126,7 @@ struct SchemaReader {
         var described: [Described] = []
         for (name, value) in object.members {
             let path = path + [name]
-            if !Self.isName(name) {
+            if !Schema.isName(name) {
                 refuse(
                     path,
                     "A name starts with a letter, then has letters, digits, `_` and `-`, \(Schema.maxNameLength) characters at most."
@@ -164,13 +165,5 @@ struct SchemaReader {
         if case .boolean(let flag) = value { return flag }
         refuse(path, "It must be true or false.")
         return false
-    }
-
-    static func isName(_ name: String) -> Bool {
-        guard let first = name.utf8.first, first.isASCIILetter else { return false }
-        return name.utf8.count <= Schema.maxNameLength
-            && name.utf8.allSatisfy {
-                $0.isASCIILetter || $0.isASCIIDigit || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
-            }
     }
 }

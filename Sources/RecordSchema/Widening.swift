@@ -2,14 +2,16 @@
 package struct Widening: Sendable, Equatable {
     package let collection: String
     package let readers: Readers
-    /// The role whose members saw them before, by name; nil for none.
-    package let formerRole: String?
+    /// The roles whose members saw them before, by name.
+    package let formerRoles: [String]
 
     /// The users who see all records of a collection.
     package enum Readers: Sendable, Equatable {
         case everybody
         /// The members of roles, and of those that manage them: they can give such a role to themselves.
         case roles([String])
+        /// Users who sign up from now on.
+        case newUsers
         /// The readers of a record see its photo.
         case ofEachRecord
     }
@@ -29,7 +31,12 @@ package struct Widening: Sendable, Equatable {
             readers = .everybody
         }
         collection = after.0.name
-        formerRole = before.0.role
+        formerRoles = before.0.readingRoles
+    }
+
+    /// New users get a role that reads them.
+    init(toNewUsersIn collection: String) {
+        (self.collection, readers, formerRoles) = (collection, .newUsers, [])
     }
 
     /// Nil when records show no photos that they did not show before.
@@ -41,26 +48,33 @@ package struct Widening: Sendable, Equatable {
     ///   - before: The collection until now.
     ///   - after: The collection from now on.
     init?(ofPhotosIn field: Field, from before: RecordCollection, to after: RecordCollection) {
-        guard field.type == .photo, before.field(field.name)?.type != .photo, after.access != .private else {
+        guard field.type.element == .photo, before.field(field.name)?.type != field.type, after.access != .private
+        else {
             return nil
         }
-        (collection, readers, formerRole) = (after.name, .ofEachRecord, nil)
+        (collection, readers, formerRoles) = (after.name, .ofEachRecord, [])
     }
 
     /// The roles whose members see all records of a collection, whoever their owners are; nil for everybody.
     private static func roles(of collection: RecordCollection, in schema: Schema) -> [String]? {
         switch collection.access {
         case .published: nil
-        case .shared: collection.role.map(schema.rolesThatComeBy) ?? []
+        case .shared: schema.rolesThatComeBy(collection.readingRoles)
         case .private, .acl, .inbox: []
         }
     }
 }
 
 extension Schema {
-    /// A role, and all whose members can give it to themselves, in one step or more.
-    fileprivate func rolesThatComeBy(_ role: String) -> [String] {
-        var names = [role]
+    /// Whether new users get a role by which they come by one that reads a collection.
+    func showsToNewUsers(_ collection: RecordCollection) -> Bool {
+        let names = rolesThatComeBy(collection.readingRoles)
+        return roles.contains { $0.isDefault && names.contains($0.name) }
+    }
+
+    /// Some roles, and all whose members can give one of them to themselves, in one step or more.
+    fileprivate func rolesThatComeBy(_ roles: [String]) -> [String] {
+        var names = roles
         // It grows while it is walked along.
         var position = 0
         while position < names.count {

@@ -1,4 +1,5 @@
 package import Concurrency
+package import Deliveries
 package import FoundationEssentials
 package import Logging
 package import Postgres
@@ -167,6 +168,7 @@ package struct AccountUseCases: Sendable {
                     limiter: accountLimiter,
                     identity: mail.identity,
                     templates: mail.templates,
+                    changeNotice: mail.changeNotice,
                     now: now
                 ),
                 emails: emails,
@@ -186,6 +188,8 @@ package struct AccountMail: Sendable {
     package let route: MailRoute
     /// Whether users are told of sign-ins from new places.
     package let tellsOfSignIns: Bool
+    /// Composes mails of subscriptions; nil when they are pointless.
+    package var changeNotice: @Sendable (Delivery) async throws -> ChangeNotice? = { _ in nil }
 
     package init(identity: MailIdentity, templates: MailTemplates, route: MailRoute, tellsOfSignIns: Bool) {
         (self.identity, self.templates) = (identity, templates)

@@ -61,6 +61,8 @@ package struct SelfieService: Service {
     var bucket = BucketOptions()
     /// How connections to webhooks are made.
     package var webhookConnections = CurlConfiguration()
+    /// How connections to Apple and Google are made.
+    package var pushConnections = CurlConfiguration()
     /// How connections to a mail server are made.
     package var mailConnections = CurlConfiguration()
     /// Prints a line about each file of the outbox of development.
@@ -157,6 +159,7 @@ package struct SelfieService: Service {
             renderer: renderer,
             mail: mail,
             webhooks: webhookRoute(),
+            push: pushRoute(),
             metrics: observability.registry ?? NOOPMetricsHandler.instance,
             settings: configuration,
             clock: clock,
@@ -231,6 +234,12 @@ package struct SelfieService: Service {
             return .outbox(Outbox(folder: folder, announce: announceDelivery))
         }
         return .receivers(WebhookSender(networks: configuration.webhookNetworks, connections: webhookConnections))
+    }
+
+    /// Where pushes go.
+    private func pushRoute() -> PushRoute {
+        if let folder = configuration.outbox { return .outbox(Outbox(folder: folder, announce: announceDelivery)) }
+        return configuration.push.route(connections: pushConnections)
     }
 
     /// The server of metrics, if there is to be one.

@@ -70,6 +70,7 @@ package struct Housekeeper: Sendable {
             ("accounts without a proof", { try await removeAccount.removeEndedProvisional() }),
             ("deliveries", { try await DeliveryStore(postgres: postgres).tidy() }),
             ("webhooks", { try await tidyWebhooks() }),
+            ("filters of subscriptions", { try await FilterTable.removeUnused(postgres) }),
         ]
         await cleaning.watch {
             var failures: [String] = []

@@ -19,6 +19,7 @@ package struct UseCases: Sendable {
     package let accounts: AccountUseCases
     package let photos: PhotoUseCases
     package let records: RecordUseCases
+    package let notifications: NotificationUseCases
     package let deleteAccount: DeleteAccount
     package let exportAccount: ExportAccount
     package let notifier: ChangeNotifier
@@ -35,6 +36,7 @@ package struct UseCases: Sendable {
     ///   - renderer: Decodes photos for small pictures; nil when there is none.
     ///   - mail: How mails are sent; nil for none.
     ///   - webhooks: Where events go.
+    ///   - push: Where pushes go.
     ///   - metrics: Counts what is sent.
     ///   - settings: The settings.
     ///   - clock: The clock for remembering refusals.
@@ -49,6 +51,7 @@ package struct UseCases: Sendable {
         renderer: RenderProcess?,
         mail: AccountMail?,
         webhooks: WebhookChannel.Route,
+        push: PushRoute,
         metrics: any MetricsFactory,
         settings: ServiceConfiguration,
         clock: any MonotonicClock,
@@ -57,7 +60,12 @@ package struct UseCases: Sendable {
         sendsNotifications: Bool,
         logger: Logger
     ) {
-        notifier = ChangeNotifier(postgres: sendsNotifications ? postgres : nil)
+        let notifier = ChangeNotifier(postgres: sendsNotifications ? postgres : nil)
+        self.notifier = notifier
+        let sendsContents = settings.push.sendsContents
+        var mail = mail
+        let changeNotice = ChangeNoticeComposer(postgres: postgres, sendsContents: sendsContents)
+        mail?.changeNotice = { try await changeNotice($0) }
         accounts = AccountUseCases(
             postgres: postgres,
             hasher: hasher,
@@ -83,21 +91,34 @@ package struct UseCases: Sendable {
             route: webhooks,
             logger: logger
         )
-        let deliveries = DeliveryWorker(
-            store: deliveryStore,
-            channels: [webhookChannel] + [accounts.mailChannel].compactMap(\.self),
-            metrics: metrics,
-            logger: logger
-        )
-        self.deliveries = deliveries
+        let signal = DeliverySignal()
         records = RecordUseCases(
             postgres: postgres,
             quotaBytes: settings.recordsQuotaBytes,
             secret: settings.secretKeyBase,
             accounts: accounts,
             notifier: notifier,
-            onDeliveries: { deliveries.wake() },
+            onDeliveries: { signal.send() },
             now: now
+        )
+        notifications = NotificationUseCases(
+            postgres: postgres,
+            secret: settings.secretKeyBase,
+            push: push,
+            sendsContents: sendsContents,
+            sendsMail: mail != nil,
+            checkFilter: records.checkFilter,
+            limiter: accounts.limiter,
+            metrics: metrics,
+            logger: logger,
+            onAdded: { notifier.notify([.deliveries]) }
+        )
+        deliveries = DeliveryWorker(
+            store: deliveryStore,
+            channels: [webhookChannel] + notifications.channels + [accounts.mailChannel].compactMap(\.self),
+            metrics: metrics,
+            signal: signal,
+            logger: logger
         )
         photos = PhotoUseCases(
             postgres: postgres,

@@ -15,6 +15,7 @@ package struct DeletePhoto: Sendable {
     ///   - randomID: The photo's id.
     ///   - userID: The id of the user who must own it.
     ///   - source: Where the request came from.
+    ///   - sessionID: The session that removes it; nil for none.
     ///   - logger: The request's.
     /// - Returns: Whether there was one. Of parallel calls, only one gets true.
     /// - Throws: `PostgresError`.
@@ -22,9 +23,10 @@ package struct DeletePhoto: Sendable {
         _ randomID: String,
         ofUser userID: Int,
         from source: RequestSource,
+        by sessionID: Int? = nil,
         logger: Logger
     ) async throws -> Bool {
-        let deletions = try await photos.remove(randomID, ofUser: userID, from: source)
+        let deletions = try await photos.remove(randomID, ofUser: userID, from: source, by: sessionID)
         guard !deletions.isEmpty else { return false }
         notifier?.notify([.user(userID)])
         do {

@@ -124,6 +124,7 @@ package struct PhotoStore: Sendable {
     ///   - versionID: The version of its object, for the deletion.
     ///   - isListed: Whether it is in its owner's list. An unlisted photo is deleted when nothing refers to it.
     ///   - quota: What a user may have.
+    ///   - sessionID: The session that uploads it; nil for none.
     /// - Returns: The photo, as a list has it.
     /// - Throws: `PhotoError.givenUp` when the photo was pending for too long, `.noRoom` when other uploads have used up
     ///   the quota meanwhile, `.keyDeleted` when the first photo with its key was deleted meanwhile, `PostgresError`.
@@ -131,12 +132,14 @@ package struct PhotoStore: Sendable {
         _ randomID: String,
         versionID: String?,
         isListed: Bool = true,
-        within quota: PhotoQuota
+        within quota: PhotoQuota,
+        by sessionID: Int? = nil
     ) async throws -> StoredPhoto {
         // Parallel uploads of a user wait here for each other, so that they can't pass the quota together.
         let query: PostgresQuery = """
             WITH room AS MATERIALIZED (
-                SELECT library.user_id, url_series FROM photo_libraries AS library JOIN photos AS pending USING (user_id)
+                SELECT library.user_id, url_series, \(part: Self.noting(sessionID))
+                FROM photo_libraries AS library JOIN photos AS pending USING (user_id)
                 WHERE random_id = \(randomID) AND \(part: quota.hasRoom(forBytes: "pending.byte_count"))
                     AND NOT \(part: Self.isDeletedKey(of: "pending"))
                 FOR NO KEY UPDATE OF library
@@ -152,6 +155,11 @@ package struct PhotoStore: Sendable {
             throw try await reasonNotReady(randomID)
         }
         return StoredPhoto(row: try PhotoRows(rows), urlSeries: try row.decode("url_series"))
+    }
+
+    /// Notes in a transaction which session changes photos: its devices are not told of that.
+    private static func noting(_ sessionID: Int?) -> PostgresQuery {
+        "set_config('selfie.session', coalesce(\(sessionID)::bigint::text, ''), true)"
     }
 
     /// Whether a user may have another photo.
@@ -205,15 +213,21 @@ package struct PhotoStore: Sendable {
     ///   - randomID: The photo's id.
     ///   - userID: The id of the user who must own it.
     ///   - source: Where the request came from.
+    ///   - sessionID: The session that removes it; nil for none.
     /// - Returns: Its objects, which are to be deleted; none when there was no such photo.
     /// - Throws: `PostgresError`.
-    func remove(_ randomID: String, ofUser userID: Int, from source: RequestSource) async throws -> [ObjectDeletion] {
+    func remove(
+        _ randomID: String,
+        ofUser userID: Int,
+        from source: RequestSource,
+        by sessionID: Int? = nil
+    ) async throws -> [ObjectDeletion] {
         // PostgreSQL's text can't hold NUL, so no photo's id has one.
         guard !randomID.unicodeScalars.contains("\0") else { return [] }
         // The library is locked before the photo, as in uploads. Another order could make a deadlock.
         let query: PostgresQuery = """
             WITH library AS MATERIALIZED (
-                SELECT user_id FROM photo_libraries WHERE user_id = \(userID) FOR NO KEY UPDATE
+                SELECT user_id, \(part: Self.noting(sessionID)) FROM photo_libraries WHERE user_id = \(userID) FOR NO KEY UPDATE
             ), removed AS (
                 DELETE FROM photos USING library
                 WHERE random_id = \(randomID) AND photos.user_id = library.user_id AND state <> 'pending'

@@ -36,7 +36,8 @@ package struct UploadPhoto: Sendable {
                 randomID,
                 versionID: versionID,
                 isListed: new.isListed,
-                within: quota
+                within: quota,
+                by: sessionID
             )
             notifier?.notify([.user(new.userID)])
             makeRendition?.makeLater(of: randomID, userID: new.userID)

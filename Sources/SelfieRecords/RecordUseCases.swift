@@ -10,6 +10,8 @@ package struct RecordUseCases: Sendable {
     package let writeRecords: WriteRecords
     package let followChanges: FollowChanges
     package let reportPhotoLosses: ReportPhotoLosses
+    package let checkFilter: CheckFilter
+    package let findAcquaintance: FindAcquaintance
 
     /// - Parameters:
     ///   - postgres: The database.
@@ -35,6 +37,8 @@ package struct RecordUseCases: Sendable {
             limiter: accounts.limiter,
             notifier: notifier
         )
+        checkFilter = CheckFilter(store: RecordStore(postgres: postgres), schemas: schemas)
+        findAcquaintance = FindAcquaintance(postgres: postgres, schemas: schemas)
         readRecords = ReadRecords(store: RecordStore(postgres: postgres), schemas: schemas)
         writeRecords = WriteRecords(
             postgres: postgres,

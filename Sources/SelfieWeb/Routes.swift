@@ -1,3 +1,4 @@
+import HTTPTypes
 import Hummingbird
 import SelfieAccounts
 package import SelfieConfiguration
@@ -10,8 +11,9 @@ package enum Routes {
     /// A call outside of these does not exist.
     private static let groups: [any EndpointGroup.Type] = [
         AccountEndpoints.self, CodeEndpoints.self, PhotoEndpoints.self, PhotoFileEndpoints.self, SessionEndpoints.self,
-        MemberEndpoints.self, DirectoryEndpoints.self, BlockEndpoints.self,
+        MemberEndpoints.self, DirectoryEndpoints.self, LookupEndpoints.self, BlockEndpoints.self,
         RecordEndpoints.self, ChangeEndpoints.self, RoleEndpoints.self, ExportEndpoints.self,
+        DeviceEndpoints.self, SubscriptionEndpoints.self, DreamFactoryEndpoints.self,
         GalleryEndpoints.self, GalleryCodeEndpoints.self,
         WelcomeEndpoints.self, HealthEndpoints.self, DocumentEndpoints.self, PageEndpoints.self,
     ]
@@ -40,10 +42,17 @@ package enum Routes {
                 quietEndpoints: HealthEndpoints.paths
             )
         )
-        let known = Set(endpoints.map(\.method)).sorted { $0.rawValue < $1.rawValue }
+        let merge = parts.settings.servesDreamFactory ? HTTPRequest.Method("MERGE") : nil
+        let known = Set(endpoints.map(\.method) + [merge].compactMap(\.self)).sorted { $0.rawValue < $1.rawValue }
         router.add(middleware: CORSMiddleware(origins: parts.settings.corsOrigins, methods: known))
         let methods = AllowedMethods(parts.endpoints.map { ($0.pathWithoutFormat, $0.method) })
-        router.add(middleware: ErrorMiddleware(metrics: parts.metrics, methods: methods))
+        router.add(
+            middleware: ErrorMiddleware(
+                metrics: parts.metrics,
+                methods: methods,
+                servesDreamFactory: parts.settings.servesDreamFactory
+            )
+        )
         router.add(middleware: GzipMiddleware())
         let guards = EndpointGuards(
             basic: BasicMiddleware(credential: parts.settings.apiCredential),
@@ -56,7 +65,7 @@ package enum Routes {
             ownPage: GalleryMiddleware(origin: parts.origin)
         )
         for group in groups where group.isOpen(parts.settings) { group.init(parts).add(to: router, guards: guards) }
-        return ServiceResponder(router: router)
+        return ServiceResponder(router: router, servesDreamFactory: parts.settings.servesDreamFactory)
     }
 }
 

@@ -9,8 +9,10 @@ struct Selfie: AsyncParsableCommand {
         discussion: "Settings come from the environment and the file .env; .env.example explains each.",
         version: SelfieVersion.current,
         subcommands: [
-            Serve.self, Migrate.self, Dev.self, Photos.self, Users.self, SchemaCommand.self, Roles.self,
-            Changes.self, MailCommand.self, DeliveriesCommand.self, WebhooksCommand.self, Doctor.self, Probe.self,
+            Serve.self, Migrate.self, Dev.self, Photos.self, Users.self, SchemaCommand.self, RecordsCommand.self,
+            Roles.self,
+            Changes.self, MailCommand.self, DeliveriesCommand.self, WebhooksCommand.self, DevicesCommand.self,
+            PushCommand.self, Doctor.self, Probe.self,
             EncryptPassword.self,
         ]
     )

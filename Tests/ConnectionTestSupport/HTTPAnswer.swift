@@ -27,7 +27,11 @@ package struct HTTPAnswer: Sendable {
     }
 
     /// The string member `message` that the reference client shows.
-    package var message: String? { json["message"] as? String }
+    ///
+    /// DreamFactory's routes have it in a list of errors.
+    package var message: String? {
+        (json["message"] ?? (json["error"] as? [[String: Any]])?.first?["message"]) as? String
+    }
 
     /// Reads an answer with a `Content-Length`, or without a body, from the front of some bytes.
     ///

@@ -108,6 +108,7 @@ struct DeliveryScene: Sendable {
 /// A channel that does what a test wants, and notes what it was given.
 final class TestChannel: DeliveryChannel {
     let name: DeliveryChannelName
+    let servers = ["server", "a", "b"]
     private let answer: @Sendable (Delivery) async -> DeliveryOutcome
     private let state = Mutex((sent: [Delivery](), underWay: [String: Int](), most: [String: Int]()))
 

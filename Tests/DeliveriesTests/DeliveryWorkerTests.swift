@@ -283,6 +283,23 @@ struct DeliveryWorkerTests {
         }
     }
 
+    @Test("Of what failed, so many are kept at most: the newest")
+    func manyFailures() async throws {
+        try await DeliveryScene.with { scene in
+            try await scene.add(20)
+            try await scene.postgres.write(
+                """
+                UPDATE deliveries SET failed_at = now() AT TIME ZONE 'UTC' - number * interval '1 s', target = 't' || number
+                FROM (SELECT id, row_number() OVER () AS number FROM deliveries) AS numbered WHERE numbered.id = deliveries.id
+                """
+            )
+            var store = scene.store
+            store.maxFailedCount = 5
+            try await store.tidy()
+            #expect(try await scene.rows() == (1...5).map { "t\($0) 0 failed" })
+        }
+    }
+
     @Test("One that would end before its next try has failed at once")
     func endsBeforeNextTry() async throws {
         try await DeliveryScene.with { scene in

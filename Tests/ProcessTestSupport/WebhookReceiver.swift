@@ -6,6 +6,8 @@ import TestSupport
 /// A receiver of webhooks that verifies with the reference library (`webhook_receiver.py`).
 package struct WebhookReceiver: Sendable {
     package struct Received: Decodable, Sendable {
+        /// In seconds since 1970.
+        package let time: Double
         package let path: String
         package let id: String
         package let timestamp: Int

@@ -14,21 +14,10 @@ struct FCMClientTests {
     /// Runs a body with a client, whose account the peer knows.
     private static func run(_ body: (FCMClient, PushPeer) async throws -> Void) async throws {
         try await PushPeer.with { peer in
-            try await TemporaryFolder.with { folder in
-                let key = folder.appending(path: "key.pem").path
-                for arguments in [
-                    ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048", "-out", key],
-                    ["pkey", "-in", key, "-pubout", "-out", peer.publicKeyPath],
-                ] {
-                    let openssl = URL(filePath: "/usr/bin/openssl")
-                    let outcome = try await ProgramOutcome.run(openssl, arguments, directory: folder)
-                    #expect(outcome.status == 0, "\(outcome.errors)")
-                }
-                let account = try FCMAccount(json: file(key: String(contentsOfFile: key, encoding: .utf8), peer))
-                var connections = CurlConfiguration(environment: [:])
-                connections.trust = .file(path: peer.authorityPath)
-                try await body(FCMClient(account: account, origin: peer.origin, connections: connections), peer)
-            }
+            let account = try FCMAccount(json: await peer.makeAccount())
+            var connections = CurlConfiguration(environment: [:])
+            connections.trust = .file(path: peer.authorityPath)
+            try await body(FCMClient(account: account, origin: peer.origin, connections: connections), peer)
         }
     }
 
@@ -49,7 +38,7 @@ struct FCMClientTests {
             let token = try await client.fetchToken(at: Date())
             #expect(token == "access-push@selfies.example")
             #expect(try await client.send(Self.message, token: token).verdict == .accepted)
-            #expect(try await client.send(Self.message, token: token, isTried: true).verdict == .accepted)
+            #expect(try await client.send(Self.message, token: token, isOnlyChecked: true).verdict == .accepted)
             let received = try peer.requests()
             #expect(
                 received.map(\.path) == ["/token"] + Array(repeating: "/v1/projects/selfies/messages:send", count: 2)
@@ -103,7 +92,8 @@ struct FCMClientTests {
             (400, error("INVALID_ARGUMENT", code: "INVALID_ARGUMENT"), .refused),
             (401, error("UNAUTHENTICATED"), .expiredToken),
             (401, error("UNAUTHENTICATED", code: "THIRD_PARTY_AUTH_ERROR"), .notNow),
-            (403, error("PERMISSION_DENIED", code: "SENDER_ID_MISMATCH"), .notNow),
+            (403, error("PERMISSION_DENIED", code: "SENDER_ID_MISMATCH"), .gone),
+            (403, error("PERMISSION_DENIED"), .notNow),
             (429, error("RESOURCE_EXHAUSTED", code: "QUOTA_EXCEEDED"), .notNow), (500, error("INTERNAL"), .notNow),
             (503, error("UNAVAILABLE", code: "UNAVAILABLE"), .notNow), (429, #""?""#, .notNow),
         ]

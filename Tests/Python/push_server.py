@@ -5,6 +5,7 @@ usage: push_server.py FOLDER CERTIFICATE KEY
 FOLDER/requests.jsonl gets a line for each request. FOLDER/script.json, read for each, may have
 
 - `devices`: for a device token a list of answers, of which each is used once, and the last one for ever;
+- `sandbox`: the same for paths below /sandbox;
 - `all`: such a list for all other tokens;
 - `goaway`: after so many requests of a connection, it gets a GOAWAY, and ends once its streams are done;
 - `dies`: after so many requests, a connection ends without a word.
@@ -128,6 +129,8 @@ class Peer(asyncio.Protocol):
             # Behind the last stream that the GOAWAY named.
             self.http.reset_stream(stream, h2.errors.ErrorCodes.REFUSED_STREAM)
             return
+        if path.startswith("/sandbox/"):
+            rules = rules | {"devices": rules.get("sandbox", {})}
         reply = access(body) if path == "/token" and "token" not in rules.get("devices", {}) else answer(token, rules)
         line = {
             "time": time.time(),

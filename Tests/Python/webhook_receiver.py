@@ -14,6 +14,7 @@ import pathlib
 import ssl
 import sys
 import threading
+import time
 
 from standardwebhooks.webhooks import Webhook
 
@@ -46,6 +47,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             fails = tries[self.headers["webhook-id"]] <= replies.get("fails", 0)
         status = 503 if fails else replies.get("status", 200)
         request = {
+            "time": time.time(),
             "path": self.path,
             "id": self.headers["webhook-id"],
             "timestamp": int(self.headers["webhook-timestamp"]),

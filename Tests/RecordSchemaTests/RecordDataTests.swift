@@ -109,12 +109,69 @@ struct RecordDataTests {
         #expect((values[0] == values[1]) == areEqual)
     }
 
-    @Test("A long value takes 33 bytes of an index, and differs from others like it")
-    func longIndexValues() {
-        let values = ["x", "y"].map { IndexValue(.string(String(repeating: "a", count: 500) + $0), of: nil) }
-        #expect(values[0] != values[1])
-        #expect(values.allSatisfy { $0.text.utf8.count == 65 })
-        #expect(IndexValue(.string(String(repeating: "a", count: 63)), of: nil).text.utf8.count == 64)
+    @Test("A long value keeps 128 characters, and differs from others like it", arguments: ["a", "ü", "\u{1F600}"])
+    func longIndexValues(character: String) {
+        func value(_ count: Int, _ end: String = "") -> IndexValue {
+            IndexValue(.string(String(repeating: character, count: count) + end), of: nil)
+        }
+        #expect(value(500, "x") != value(500, "y"))
+        #expect(value(500).text.unicodeScalars.count == 1 + 128 + 64 && value(500).text.utf8.count <= 580)
+        #expect(value(128).text == "s" + String(repeating: character, count: 128))
+    }
+
+    @Test("Texts of an index have the order of their values")
+    func indexOrder() throws {
+        let ordered = [
+            "null", "false", "true", "[1]", "-1e300", "-9223372036854775808", "-100.5", "-100", "-99", "-10", "-9.99",
+            "-1.5",
+            "-1.25", "-1", "-0.5", "-0.05", "-1e-300", "0", "1e-300", "0.05", "0.5", "0.51", "1", "1.25", "1.5", "9.99",
+            "10", "99", "100", "100.5", "9223372036854775807", "1e300", "\"\"", "\"A\"", "\"a\"", "\"a\\u0001\"",
+            "\"aa\"",
+            "\"ab\"", "\"b\"", "\"e\u{301}\"", "\"é\"", "\"漢\"", "\"\u{FFFD}\"", "\"\u{1F600}\"",
+        ]
+        let texts = try ordered.map { IndexValue(try JSONValue.parse($0.utf8), of: nil).text }
+        for (one, other) in zip(texts, texts.dropFirst()) {
+            #expect(one.utf8.lexicographicallyPrecedes(other.utf8), "\(one) \(other)")
+        }
+        let times = [
+            "0000-01-01T00:00:00Z", "1969-12-31T23:59:59.999Z", "1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z",
+        ]
+        .map { IndexValue(.string($0), of: .timestamp).text }
+        #expect(times == times.sorted() && Set(times.map(\.utf8.count)) == [17])
+    }
+
+    @Test(
+        "A range has just the values that compare so, of one kind",
+        arguments: [
+            (IndexRange.Comparison.greater, ["3", "4"]), (.notLess, ["2", "3", "4"]), (.less, ["-1", "1"]),
+            (.notGreater, ["-1", "1", "2"]),
+        ]
+    )
+    func ranges(comparison: IndexRange.Comparison, expected: [String]) throws {
+        let all = try ["null", "true", "-1", "1", "2", "3", "4", "\"2\"", "[2]"].map {
+            ($0, IndexValue(try JSONValue.parse($0.utf8), of: nil).text)
+        }
+        let range = try #require(IndexRange(comparison, IndexValue(.number("2.0"), of: nil)))
+        #expect(all.filter { range.contains($0.1) }.map(\.0) == expected)
+        for value: JSONValue in [.null, true, ["a"], ["a": 1]] {
+            #expect(IndexRange(comparison, IndexValue(value, of: nil)) == nil)
+        }
+    }
+
+    @Test(
+        "A prefix has just the texts that begin with it",
+        arguments: [
+            ("", ["", "a", "az", "b", "\u{D7FF}", "\u{E000}", "\u{10FFFF}", "\u{10FFFF}\u{10FFFF}"]),
+            ("a", ["a", "az"]),
+            ("\u{D7FF}", ["\u{D7FF}"]), ("\u{10FFFF}", ["\u{10FFFF}", "\u{10FFFF}\u{10FFFF}"]),
+        ]
+    )
+    func prefixes(prefix: String, expected: [String]) {
+        let all = ["", "a", "az", "b", "\u{D7FF}", "\u{E000}", "\u{10FFFF}", "\u{10FFFF}\u{10FFFF}"]
+        let range = IndexRange(prefix: prefix)
+        #expect(all.filter { range.contains(IndexValue(.string($0), of: nil).text) } == expected)
+        #expect(!range.contains(IndexValue(.number("1"), of: nil).text))
+        #expect(!range.contains(IndexValue(Timestamp(milliseconds: 0)).text))
     }
 
     @Test("An id is 1 to 255 letters, digits and six other characters")
@@ -135,7 +192,16 @@ struct RecordDataTests {
             Access.acl.rights == [.owner: [.read, .write, .delete, .share], .reader: .read, .writer: [.read, .write]]
         )
         #expect(Access.inbox.rights == [.recipient: all, .owner: .delete])
-        #expect(Access.shared.rights == [.role: [.read, .write], .managingRoles: .delete, .owner: .delete])
+        #expect(
+            Access.shared.rights
+                == [.role: [.read, .write], .readingRole: .read, .managingRoles: .delete, .owner: .delete]
+        )
         #expect(Access.published.rights == [.everybody: .read, .owner: [.write, .delete]])
+    }
+}
+
+extension IndexRange {
+    fileprivate func contains(_ text: String) -> Bool {
+        !text.utf8.lexicographicallyPrecedes(lower.utf8) && text.utf8.lexicographicallyPrecedes(upper.utf8)
     }
 }

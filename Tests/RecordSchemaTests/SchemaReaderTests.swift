@@ -24,6 +24,7 @@ struct SchemaReaderTests {
         )
         #expect(messages.photoFields == ["picture"])
         #expect(schema.collection("bugs")?.isOpen == true)
+        #expect(schema.collections.filter(\.hasIntegerIDs).map(\.name) == ["bugs"])
         #expect(schema.collection("bugs")?.role == "team")
         #expect(schema.managers(of: "team") == ["team"])
         #expect(try Schema(file: Array(schema.json.text.utf8)) == schema)
@@ -38,7 +39,7 @@ struct SchemaReaderTests {
                         "text": {"type": "string", "max": 4000}, "picture": {"type": "photo"}},
              "parent": {"field": "threadId", "set": "lastMessage"}},
            "inbox": {"access": "inbox"},
-           "bugs": {"access": "shared", "role": "team", "indexes": ["assigned", "other"], "open": true,
+           "bugs": {"access": "shared", "role": "team", "ids": "integer", "indexes": ["assigned", "other"], "open": true,
              "fields": {"points": {"type": "integer"}, "ratio": {"type": "number"}, "archived": {"type": "boolean"},
                         "due": {"type": "timestamp"}, "extra": {"type": "json"}, "assigned": {"type": "member"}}},
            "priorities": {"access": "published"}}}
@@ -106,6 +107,12 @@ struct SchemaReaderTests {
             (
                 "\"fields\": {\"f\": {\"type\": \"reference\", \"to\": \"c\"}}, \"parent\": {\"field\": \"f\", \"set\": \"g\"}",
                 "collections.c.parent.set", "refers to `c`"
+            ),
+            ("\"ids\": \"number\"", "collections.c.ids", "It must be \"integer\""),
+            ("\"ids\": true", "collections.c.ids", "It must be \"integer\""),
+            (
+                "\"ids\": \"integer\"}, \"i\": {\"access\": \"inbox\", \"ids\": \"integer\"",
+                "collections.i.ids", "of their senders' choice"
             ),
             (setField(isRequired: true), "collections.c.fields.g.required", "It can't be required"),
             (

@@ -102,7 +102,7 @@ struct RenderProcessTests {
 
     private static func stormOfKills() async throws {
         _ = try await TestPicture.render("rgb.png")
-        let before = try openFiles()
+        let before = try await lastingFiles()
         let killer = Task { try await killHalf() }
         var outcomes: [Bool] = []
         for _ in 0..<8 {
@@ -136,6 +136,14 @@ struct RenderProcessTests {
     /// The open descriptors but those of the system's own, such as timers of the thread pool.
     private static func openFiles() throws -> [String] {
         try ProcessTable.openFiles().filter { !$0.hasPrefix("anon_inode:") }.sorted()
+    }
+
+    /// The open descriptors but those that are closed within a moment, such as a file of `/sys` that the C library asks for
+    /// the number of cores.
+    private static func lastingFiles() async throws -> [String] {
+        let first = Set(try openFiles())
+        try await Task.sleep(for: .milliseconds(100))
+        return try openFiles().filter(first.contains)
     }
 
     /// Kills every second renderer at some time of its life, until the task is cancelled.

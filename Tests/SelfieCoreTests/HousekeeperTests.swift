@@ -158,7 +158,7 @@ struct HousekeeperTests {
         try await Self.run { postgres, housekeeper in
             try await Self.add(age: 400 * Self.day, name: "old", to: postgres)
             for table in ["sessions", "rate_limits"] {
-                try await postgres.write(PostgresQuery(stringLiteral: "DROP TABLE \(table)"))
+                try await postgres.write(PostgresQuery(stringLiteral: "DROP TABLE \(table) CASCADE"))
             }
             await housekeeper.tidy()
             for table in ["known_addresses", "audit_events"] {

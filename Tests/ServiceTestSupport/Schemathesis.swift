@@ -8,27 +8,32 @@ package struct Schemathesis: Sendable {
     let exampleCount: Int
     /// The collections whose own calls it leaves out.
     let skippedCollections: [String]
+    /// The beginnings of other paths that it leaves out, such as `rest/`.
+    let skippedPaths: [String]
     /// The kinds of requests that it makes up, with commas.
     let phases: String
 
     /// The calls with the API's credential.
     private static let basic = "api/(signup|signin|get_token)"
     /// The calls that end the session of the token, or the account.
-    private static let ending = "api/(clear_token|account|reset_password|sessions/)"
+    private static let ending = "(api/(clear_token|account|reset_password|sessions/)|rest/user/session)"
     /// The same with the gallery's cookie.
     private static let endingInGallery = "gallery/(signout|account|password|sessions/)"
 
     /// - Parameters:
     ///   - exampleCount: How many requests it makes up for each call and phase.
     ///   - skippedCollections: The collections whose own calls it leaves out.
+    ///   - skippedPaths: The beginnings of other paths that it leaves out, such as `rest/`.
     ///   - phases: The kinds of requests that it makes up, with commas.
     package init(
         exampleCount: Int,
         skippedCollections: [String] = [],
+        skippedPaths: [String] = [],
         phases: String = "examples,coverage,fuzzing,stateful"
     ) {
         self.exampleCount = exampleCount
         self.skippedCollections = skippedCollections
+        self.skippedPaths = skippedPaths
         self.phases = phases
     }
 
@@ -48,8 +53,8 @@ package struct Schemathesis: Sendable {
         case leavingGalleryUser
     }
 
-    private var skippedPaths: String {
-        skippedCollections.map { "|records/\($0)\\b" }.joined()
+    private var skipped: String {
+        (skippedCollections.map { "records/\($0)\\b" } + skippedPaths).map { "|\($0)" }.joined()
     }
 
     /// Tries all calls.
@@ -68,13 +73,17 @@ package struct Schemathesis: Sendable {
             arguments += ["--auth", "\(TestService.apiName):\(TestService.apiPassword)"]
             arguments += ["--include-path-regex", Self.basic]
         case .user:
-            arguments += ["--header", "Authorization: Bearer \(try await service.makeToken())"]
+            let token = try await service.makeToken()
+            arguments += ["--header", "Authorization: Bearer \(token)"]
+            arguments += ["--header", "X-DreamFactory-Session-Token: \(token)"]
             try await service.postgres.write(
                 "INSERT INTO role_members (role_id, user_id) SELECT roles.id, users.id FROM roles CROSS JOIN users"
             )
-            arguments += ["--exclude-path-regex", "\(Self.basic)|\(Self.ending)|gallery/\(skippedPaths)"]
+            arguments += ["--exclude-path-regex", "\(Self.basic)|\(Self.ending)|gallery/\(skipped)"]
         case .leavingUser:
-            arguments += ["--header", "Authorization: Bearer \(try await service.makeToken())"]
+            let token = try await service.makeToken()
+            arguments += ["--header", "Authorization: Bearer \(token)"]
+            arguments += ["--header", "X-DreamFactory-Session-Token: \(token)"]
             arguments += ["--include-path-regex", Self.ending]
         case .galleryUser:
             arguments += ["--header", "Cookie: selfie=\(try await service.makeToken())"]

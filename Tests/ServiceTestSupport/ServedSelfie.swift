@@ -89,6 +89,29 @@ package struct ServedSelfie: Sendable {
         }
     }
 
+    /// Runs a body that starts processes on one database and one store.
+    ///
+    /// - Parameters:
+    ///   - settings: Configuration keys beside those that are needed.
+    ///   - body: Gets what starts one, and a client of the database.
+    /// - Returns: What the body returns.
+    /// - Throws: What the body throws, or `SelfieProcessError`.
+    package static func runSeveral<Result>(
+        settings: [String: String],
+        _ body: (_ start: () async throws -> ServedSelfie, _ postgres: PostgresClient) async throws -> Result
+    ) async throws -> Result {
+        try await TestCluster.withDatabase { url in
+            try await withObjects(.disk) { objects in
+                try await TestCluster.withClient(url) { postgres in
+                    try await body(
+                        { try await start(databaseURL: url, objects: objects, settings: settings, postgres: postgres) },
+                        postgres
+                    )
+                }
+            }
+        }
+    }
+
     /// Where the project's migrations are.
     package static var migrationsPath: String { ProjectFolder.root.appending(path: "migrations").path }
 

@@ -35,7 +35,9 @@ extension TestService {
         for (name, value) in response.headers { values[name.lowercased()] = value }
         let answer = HTTPAnswer(status: Int(response.status.code), headers: values, body: Data(buffer: response.body))
         secrets.note(target, headers: headers, body: body, answer)
-        if target.hasPrefix("/") { Self.expectDescription(of: answer, to: method, target) }
+        // A POST may stand for another method.
+        let meant = headers.first { $0.0.lowercased() == "x-http-method" }?.1.replacing("MERGE", with: "PATCH")
+        if target.hasPrefix("/") { Self.expectDescription(of: answer, to: meant ?? method, target) }
         return answer
     }
 

@@ -60,16 +60,21 @@ extension Endpoint {
     /// The codes of refusals whose messages name fields of the client's, or limits.
     private static let codesWithFields: Set = [
         "record_invalid", "record_malformed", "index_missing", "include_no_reference", "where_invalid", "ids_invalid",
-        "request_too_large", "record_quota_reached",
+        "request_too_large", "record_quota_reached", "record_id_invalid",
     ]
+
+    /// Whether its refusals have no codes.
+    private var isOfDreamFactory: Bool { path.hasPrefix("/rest/") }
 
     /// Whether one of its refusals has the answer's code and message.
     fileprivate func describes(refusal answer: HTTPAnswer) -> Bool {
-        let json = answer.json
-        guard let code = json["code"] as? String, let text = json["message"] as? String else { return false }
+        guard let text = answer.message else { return false }
+        let code = answer.code
         let message = text.hasPrefix("record ") ? text.replacing(#/^record \d+: /#, with: "") : text
         return allRefusals.contains { refusal in
-            guard refusal.status.code == answer.status, refusal.code == code else { return false }
+            guard refusal.status.code == answer.status, code.map({ $0 == refusal.code }) ?? isOfDreamFactory else {
+                return false
+            }
             if Self.codesWithFields.contains(refusal.code) { return true }
             // With several validationErrors about parameters, the code is that of the first.
             return refusal.message == message || refusal.rest(of: message[...]).map(isMadeOfValidationErrors) == true

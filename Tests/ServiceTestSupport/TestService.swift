@@ -181,7 +181,7 @@ package struct TestService: Sendable {
             "API_AUTH_PASSWORD": apiPassword,
             "SECRET_KEY_BASE": String(repeating: "secret-key-base-", count: 4),
             "PASSWORD_HASH_COST": "10",
-            "GALLERY": "true", "DIRECTORY": "members",
+            "GALLERY": "true", "DIRECTORY": "members", "DREAMFACTORY": "true",
             // Whatever a test does, it does from one address; those about limits turn them on.
             "RATE_LIMITS": "off",
             // Tests of small pictures turn them on.

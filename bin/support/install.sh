@@ -67,6 +67,7 @@ missing_packages() {
     [ "$1" != bench ] || has_command wrk || echo wrk
     [ "$1" != bench ] || has_command nginx || has_file /usr/sbin/nginx || echo nginx
     [ "$1" != tests ] || has_command openssl || echo openssl
+    [ "$1" != tests ] || has_command jq || echo jq
     [ "$1" != tests ] || has_command pgbouncer || has_file /usr/sbin/pgbouncer || echo pgbouncer
     [ "$1" != tests ] || has_command nginx || has_file /usr/sbin/nginx || echo nginx-light
     [ "$1" != tests ] || has_command chromium || has_command google-chrome || echo chromium

@@ -99,6 +99,11 @@ package struct LimitedAction: Sendable {
         LimitedAction(.noticesPerAddress, .noticesLimited, by: "notice", kind?.rawValue ?? "", mailbox(email))
     }
 
+    /// A mail of a user's subscriptions is sent.
+    static func changeMail(userID: Int) -> LimitedAction {
+        LimitedAction(.changeMailsPerUser, .noticesLimited, by: "change mail", "\(userID)")
+    }
+
     /// A code is tried for an account, or for an address that has none.
     static func codeTry(_ account: AccountName) -> LimitedAction {
         LimitedAction(.codeTriesPerAccount, .codesLimited, by: "code try", account.text)

@@ -22,6 +22,8 @@ package enum RateLimitName: String, Sendable, CaseIterable {
     case codeTriesPerAccount = "CODE_TRIES_PER_ACCOUNT"
     /// Notices of a kind to one address. If it is not proven, all kinds count together.
     case noticesPerAddress = "NOTICES_PER_ADDRESS"
+    /// Mails of one user's subscriptions.
+    case changeMailsPerUser = "CHANGE_MAILS_PER_USER"
     /// Calls of `get_token` from one address.
     case getTokenPerAddress = "GET_TOKEN_PER_ADDRESS"
     /// Unknown tokens from one address.
@@ -36,7 +38,9 @@ package enum RateLimitName: String, Sendable, CaseIterable {
     case exportsPerUser = "EXPORTS_PER_USER"
 
     /// Whether it holds with `RATE_LIMITS=off`, too.
-    package var isOfCodes: Bool { [.codesPerAccount, .codeTriesPerAccount, .noticesPerAddress].contains(self) }
+    package var isOfCodes: Bool {
+        [.codesPerAccount, .codeTriesPerAccount, .noticesPerAddress, .changeMailsPerUser].contains(self)
+    }
 
     /// The default limit.
     var standard: RateLimit {
@@ -48,6 +52,7 @@ package enum RateLimitName: String, Sendable, CaseIterable {
         case .codesPerAccount: RateLimit(3, per: 3_600)
         case .codeTriesPerAccount: RateLimit(20, per: 86_400)
         case .noticesPerAddress: RateLimit(10, per: 86_400)
+        case .changeMailsPerUser: RateLimit(500, per: 86_400)
         case .uploadsPerUser: RateLimit(500, per: 3_600)
         case .recordWritesPerUser: RateLimit(600, per: 600)
         case .inboxSendsPerUser: RateLimit(300, per: 600)

@@ -18,6 +18,21 @@ package struct MailIdentity: Sendable {
     }
 }
 
+/// What a mail of a subscription says.
+package struct ChangeNotice: Sendable {
+    package let userID: Int
+    /// The address as the account has it.
+    package let email: String
+    /// The collection's name.
+    package let collection: String
+    /// A line for each change.
+    package let changes: String
+
+    package init(userID: Int, email: String, collection: String, changes: String) {
+        (self.userID, self.email, self.collection, self.changes) = (userID, email, collection, changes)
+    }
+}
+
 /// Composes mails from what is there when they are sent.
 struct MailComposer: Sendable {
     let postgres: PostgresClient
@@ -27,6 +42,7 @@ struct MailComposer: Sendable {
     let limiter: RateLimiter
     let identity: MailIdentity
     let templates: MailTemplates
+    let changeNotice: @Sendable (Delivery) async throws -> ChangeNotice?
     let now: @Sendable () -> Date
 
     /// A mail, and what was sent in it.
@@ -53,6 +69,7 @@ struct MailComposer: Sendable {
     ///
     /// - Throws: ``Unsendable``, `PostgresError`.
     func compose(_ delivery: Delivery) async throws -> ComposedMail {
+        if delivery.kind == MailKind.recordsChanged.rawValue { return try await composeChangeNotice(delivery) }
         guard let cause = try? JSONDecoder().decode(MailCause.self, from: Data(delivery.cause.utf8)) else {
             throw Unsendable.refused(reason: "unknown_cause")
         }
@@ -62,6 +79,24 @@ struct MailComposer: Sendable {
         }
         guard let email = notices.email(sealed: sealed) else { throw Unsendable.refused(reason: "secret_changed") }
         return try await compose(delivery.id, cause.kind, event: event, to: email)
+    }
+
+    private func composeChangeNotice(_ delivery: Delivery) async throws -> ComposedMail {
+        guard let notice = try await changeNotice(delivery) else { throw Unsendable.pointless }
+        var composed = try mail(
+            delivery.id,
+            .recordsChanged,
+            [.collection: notice.collection, .changes: notice.changes],
+            userID: notice.userID,
+            email: notice.email,
+            code: nil
+        )
+        do {
+            composed.counted = try await limiter.count([.changeMail(userID: notice.userID)], ofUser: nil, from: .none)
+        } catch is RateLimitExceeded {
+            throw Unsendable.pointless
+        }
+        return composed
     }
 
     private func compose(_ id: UUID, _ kind: MailKind, code: UUID) async throws -> ComposedMail {

@@ -5,13 +5,15 @@ extension MailKind {
         case .signInCode, .resetCode, .emailCode: [.app, .link, .code, .minutes]
         case .passwordChanged: [.app, .link, .time, .place, .actor]
         case .accountDeleted: [.app, .link, .time]
+        case .recordsChanged: [.app, .link, .collection, .changes]
         case .emailChangeBegun, .emailChanged, .emailRemoved, .passwordEnded, .newPlace: [.app, .link, .time, .place]
         }
     }
 
     /// The built-in template.
     ///
-    /// No mail has text that users chose, such as names: anybody could send it to anybody.
+    /// No mail has text that others chose, such as names: anybody could send it to anybody. A mail of a
+    /// subscription has ids of records that others chose, and their fields only with `PUSH_CONTENTS=contents`.
     var builtInText: String {
         switch self {
         case .signInCode:
@@ -108,6 +110,16 @@ extension MailKind {
             Subject: Your account for {app} is deleted
 
             On {time}, your account for {app} was deleted, with all its photos. This can't be undone.
+            """
+        case .recordsChanged:
+            """
+            Subject: Changes in {collection} of {app}
+
+            This has changed in {collection}:
+
+            {changes}
+
+            Open {link} to see it. You get this mail because you have asked for it in the app, and you can end it there.
             """
         case .newPlace:
             """

@@ -19,6 +19,10 @@ package struct MailTemplates: Sendable {
         case place
         /// Who did it.
         case actor
+        /// The name of a collection.
+        case collection
+        /// What has changed there, a line each.
+        case changes
     }
 
     private var templates: [MailKind: MailTemplate]

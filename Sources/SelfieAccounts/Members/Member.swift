@@ -14,6 +14,19 @@ package struct Member: Sendable, Equatable {
     /// Nil unless its owner shows it.
     package let email: String?
 
+    /// The same with names, title and picture alone.
+    package var briefly: Member {
+        Member(
+            id: id,
+            firstName: firstName,
+            lastName: lastName,
+            title: title,
+            picture: picture,
+            fields: Array("{}".utf8),
+            email: nil
+        )
+    }
+
     /// A photo that shows a member.
     package struct Picture: Sendable, Equatable {
         /// The photo's id for clients.

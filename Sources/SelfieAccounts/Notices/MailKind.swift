@@ -15,6 +15,8 @@ package enum MailKind: String, Sendable, CaseIterable, Codable {
     case passwordEnded = "password_ended"
     case accountDeleted = "account_deleted"
     case newPlace = "signin_from_new_place"
+    /// What a subscription looks for has changed.
+    case recordsChanged = "records_changed"
 
     /// Whether it holds a code.
     var hasCode: Bool { [.signInCode, .resetCode, .emailCode].contains(self) }

@@ -7,6 +7,7 @@ import Postgres
 import Prometheus
 import S3
 import SelfieConfiguration
+import SelfieNotifications
 import SelfieWeb
 import ServiceLifecycle
 import Traces
@@ -26,7 +27,8 @@ struct Observability {
 
     /// A sentence for each metric, by its name.
     static let help = [
-        RequestMetrics.help, ChangeMetrics.help, DeliveryMetrics.help, MetricsSampler.help,
+        RequestMetrics.help, ChangeMetrics.help, DeliveryMetrics.help, Pushes.help, SubscriptionChannel.help,
+        MetricsSampler.help,
         // Those of modules that know no product.
         [
             "postgres_connections": "Connections to the database that are open or being opened.",

@@ -45,23 +45,24 @@ extension SettingsReader {
             optional("APNS_URL", "an http:// or https:// URL", default: APNsClient.production, parse: Self.origin),
             optional("APNS_SANDBOX_URL", "an http:// or https:// URL", default: APNsClient.sandbox, parse: Self.origin),
         ]
-        guard keys.contains(where: { source.value(of: $0) != nil }) else { return nil }
-        let hint = "APNS_KEY, APNS_KEY_ID, APNS_TEAM_ID and APNS_TOPIC belong together"
-        let pem = required(
+        let pem = optional(
             "APNS_KEY",
             "a private key for ES256 in PEM, such as AuthKey_ABC123DEFG.p8 has, or the path of such a file",
-            isSecret: true,
-            hint: hint
+            isSecret: true
         ) { text in
             Self.contents(text).flatMap { pem in (try? APNsKey(pem: pem, id: "", teamID: "")).map { _ in pem } }
         }
         let isWord = { (text: String) in
             text.utf8.count == 10 && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) }
         }
-        let id = required("APNS_KEY_ID", "ten capital letters and digits", hint: hint) { isWord($0) ? $0 : nil }
-        let team = required("APNS_TEAM_ID", "ten capital letters and digits", hint: hint) { isWord($0) ? $0 : nil }
-        let topic = required("APNS_TOPIC", "the app's bundle id, such as com.example.app", hint: hint) { text in
+        let id = optional("APNS_KEY_ID", "ten capital letters and digits") { isWord($0) ? $0 : nil }
+        let team = optional("APNS_TEAM_ID", "ten capital letters and digits") { isWord($0) ? $0 : nil }
+        let topic = optional("APNS_TOPIC", "the app's bundle id, such as com.example.app") { text in
             Self.isTopic(text) ? text : nil
+        }
+        let missing = keys.filter { source.value(of: $0) == nil }
+        if missing.count < keys.count {
+            invalid += missing.map { .missing(key: $0, hint: "\(keys.joined(separator: ", ")) belong together") }
         }
         guard let pem, let id, let team, let topic, let key = try? APNsKey(pem: pem, id: id, teamID: team) else {
             return nil

@@ -41,6 +41,8 @@ package struct ServiceConfiguration: Sendable {
     package let codeLimits: RateLimits
     /// From `SMTP_URL` and the settings of mails; nil when no mail is sent.
     package let mail: MailSettings?
+    /// From the settings that begin with `APNS_` and `FCM_`, and from `PUSH_CONTENTS`.
+    package let push: PushSettings
     /// The folder that gets all that would go out, for development; nil for none.
     package let outbox: String?
     /// From `WEBHOOK_NETWORKS`: where webhooks may lead, beside the public.
@@ -83,6 +85,8 @@ package struct ServiceConfiguration: Sendable {
     package let hasGallery: Bool
     /// From `DIRECTORY`: whether members may list all members.
     package let hasDirectory: Bool
+    /// From `DREAMFACTORY`: whether clients of DreamFactory find its routes.
+    package let servesDreamFactory: Bool
     /// From `PUBLIC_DOCS`: whether anybody may read the API's description.
     package let hasPublicDocs: Bool
     /// The values that differ from the default, by key, without secrets.
@@ -99,6 +103,9 @@ package struct ServiceConfiguration: Sendable {
         package let configuration: S3Configuration
         package let credentials: S3CredentialSource
     }
+
+    /// Whether devices can get pushes.
+    package var sendsPushes: Bool { outbox != nil || push.apns != nil || push.fcm != nil }
 
     /// Reads all settings of the service.
     ///
@@ -132,6 +139,7 @@ package struct ServiceConfiguration: Sendable {
         rateLimits = limits.areOn ? limits.limits : nil
         self.outbox = outbox
         mail = settings.mail(outbox: outbox)
+        push = settings.push()
         webhookNetworks = settings.webhookNetworks()
         needsVerifiedEmail = settings.needsVerifiedEmail(hasMail: mail != nil)
         signsUpWithoutPassword = settings.signsUpWithoutPassword(hasMail: mail != nil)
@@ -152,6 +160,7 @@ package struct ServiceConfiguration: Sendable {
         corsOrigins = settings.corsOrigins()
         hasGallery = settings.boolean("GALLERY", default: false)
         hasDirectory = settings.hasDirectory()
+        servesDreamFactory = settings.boolean("DREAMFACTORY", default: false)
         hasPublicDocs = settings.boolean("PUBLIC_DOCS", default: true)
         differingSettings = settings.differing
         guard settings.invalid.isEmpty, let postgres, let apiCredential, let secretKeyBase, let objectStorage else {

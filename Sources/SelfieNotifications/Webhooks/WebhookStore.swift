@@ -17,7 +17,7 @@ package struct WebhookStore: Sendable {
     /// After so many days of nothing but failures, a webhook is disabled.
     private static let maxFailingDays = 5
     /// With more events than this that wait, a webhook is disabled: the database must not fill up.
-    static let maxWaitingCount = 100_000
+    var maxWaitingCount = 100_000
 
     /// - Parameters:
     ///   - postgres: The database.
@@ -77,19 +77,20 @@ package struct WebhookStore: Sendable {
     ///
     /// - Throws: `PostgresError`.
     package func list() async throws -> [Webhook] {
-        try await postgres.read("\(part: Self.described) ORDER BY id").map(Webhook.init)
+        try await postgres.read("\(part: described) ORDER BY id").map(Webhook.init)
     }
 
     /// One webhook; nil when there is none.
     ///
     /// - Throws: `PostgresError`.
     package func find(_ id: Int) async throws -> Webhook? {
-        try await postgres.read("\(part: Self.described) WHERE id = \(id)").first.map(Webhook.init)
+        try await postgres.read("\(part: described) WHERE id = \(id)").first.map(Webhook.init)
     }
 
     /// Disables a webhook.
     ///
-    /// It is told of nothing from then on. What waits for it is dropped at its next try, unless it was enabled before.
+    /// From then on, the webhook gets no events. Each event that waits is dropped at its next try, unless the webhook is enabled again
+    /// before that.
     ///
     /// - Returns: Whether it was enabled.
     /// - Throws: `PostgresError`.
@@ -146,7 +147,8 @@ package struct WebhookStore: Sendable {
         }
     }
 
-    private static let described: PostgresQuery = """
+    private var described: PostgresQuery {
+        """
         SELECT id::bigint AS id, url, events, is_full, created_at, failing_since, disabled_at, disabled_reason,
             CASE WHEN former_secret_ends_at > now() AT TIME ZONE 'UTC' THEN former_secret_ends_at END
                 AS former_secret_ends_at,
@@ -156,6 +158,7 @@ package struct WebhookStore: Sendable {
             ) AS waiting) AS waiting_count
         FROM webhooks
         """
+    }
 
     // MARK: - For tries
 
@@ -239,8 +242,17 @@ package struct WebhookStore: Sendable {
             """
         )
         var disabled: [Int] = []
-        for webhook in try await list() where webhook.waitingCount > Self.maxWaitingCount {
+        for webhook in try await list() where webhook.waitingCount > maxWaitingCount {
             if try await disable(webhook.id, because: .failing) { disabled.append(webhook.id) }
+            // Otherwise it would be disabled for them again as soon as it is enabled.
+            try await postgres.writeInBatches { rowCount in
+                DeliveryStore.refusal(
+                    of: .webhook,
+                    target: "webhook:\(webhook.id)",
+                    because: "disabled",
+                    rowCount: rowCount
+                )
+            }
         }
         return disabled
     }

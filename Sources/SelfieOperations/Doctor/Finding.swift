@@ -29,6 +29,7 @@ package struct Finding: Sendable, Equatable {
         case mail = "Mail"
         case deliveries = "Deliveries"
         case webhooks = "Webhooks"
+        case pushes = "Pushes"
     }
 
     package let grade: Grade

@@ -24,6 +24,7 @@ package struct InstallationCheck: Sendable {
     var mailConnections = CurlConfiguration()
     /// How connections to webhooks are made.
     var webhookConnections = CurlConfiguration()
+    var pushConnections = CurlConfiguration()
     /// Decodes photos.
     var renderer = RenderProcess.programBesideThis.map { RenderProcess(program: $0) }
 
@@ -113,6 +114,18 @@ package struct InstallationCheck: Sendable {
                     connections: webhookConnections,
                     limit: answerLimit * 2,
                     findings: findings(.webhooks)
+                ).run()
+            }
+            let push = settings.push()
+            if outbox != nil {
+                findings(.pushes).ok("all pushes go into the outbox")
+            } else if let secret = settings.secretKeyBase() {
+                await PushCheck(
+                    postgres: postgres,
+                    secret: secret,
+                    settings: push,
+                    connections: pushConnections,
+                    findings: findings(.pushes)
                 ).run()
             }
         }

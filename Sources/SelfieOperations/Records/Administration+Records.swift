@@ -47,6 +47,17 @@ extension Administration {
         try await SchemaStore(postgres: postgres).applied().schema
     }
 
+    /// Reads all records of a collection, as lines that ``importRecords(from:into:isDryRun:onProgress:)`` takes.
+    ///
+    /// - Parameters:
+    ///   - collection: The collection's name.
+    ///   - body: Gets the lines, in batches.
+    /// - Returns: The number of records; nil when there is no such collection.
+    /// - Throws: `PostgresError`, `InvalidSchema`, what the body throws.
+    package func exportRecords(of collection: String, _ body: (String) async throws -> Void) async throws -> Int? {
+        try await ExportRecords(postgres: postgres)(collection, body)
+    }
+
     /// A preview of applying a schema.
     ///
     /// - Parameter schema: The schema.

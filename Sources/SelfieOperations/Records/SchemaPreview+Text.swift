@@ -14,9 +14,14 @@ extension SchemaPreview {
             if let count = effect.removedCount { counts.append(counted(count, "record")) }
             if let shown = effect.shown {
                 if shown.recordCount > 0 { marks += "shows more: " }
-                let people = shown.memberCount.map { $0 == 1 ? "1 more person" : "\($0) more people" }
-                let records = counted(shown.recordCount, "record")
-                counts.append("\(records) \(people.map { "to \($0)" } ?? "with their photos to those who read them")")
+                let whom =
+                    switch (shown.memberCount, change.widening?.readers) {
+                    case (1, _): "to 1 more person"
+                    case (let count?, _): "to \(count) more people"
+                    case (nil, .newUsers): "to each new user"
+                    case (nil, _): "with their photos to those who read them"
+                    }
+                counts.append("\(counted(shown.recordCount, "record")) \(whom)")
             }
             let suffix = counts.isEmpty ? "" : " (\(counts.joined(separator: "; ")))"
             return "  \(marks)\(change.description)\(suffix)\n"

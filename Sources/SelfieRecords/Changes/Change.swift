@@ -5,22 +5,13 @@ package import SelfiePhotos
 
 /// What happened to a record or a photo, as a reader sees it.
 package struct Change: Sendable {
-    /// What a reader does with it.
-    package enum Kind: String, Sendable, CaseIterable {
-        /// The reader has not seen it before.
-        case created
-        case updated
-        /// The reader does not see it any more. It may still be there for others.
-        case deleted
-    }
-
     /// What is there now.
     package enum Content: Sendable {
         case record(StoredRecord)
         case photo(PhotoRows.Columns, urlSeries: Int)
     }
 
-    package private(set) var kind = Kind.updated
+    package private(set) var kind = ChangeKind.updated
     /// The collection's name; `photos` for photos.
     package let collection: String
     /// The record's id, or the photo's `random_id`.

@@ -17,6 +17,8 @@ package final class ChangeBatch: Sendable {
     struct Access: Sendable {
         /// The streams of the user's roles.
         let roleStreams: Set<Int>
+        /// The collections of streams, by name, that another one of the reader's streams shows as a whole.
+        let shownElsewhere: [Int: Set<String>]
         /// When the session ends; nil for a reader without one.
         let sessionExpiry: Date?
     }

@@ -36,10 +36,9 @@ struct ChangeStatement {
     /// Its first row has what ``ChangeCursor/require(_:filter:)`` needs. Each row has a change; without changes, there
     /// is one row without a change.
     var text: PostgresQuery {
-        let isWanted: PostgresQuery = collectionIDs.map { "change.collection_id = ANY(\($0))" } ?? "true"
-        let lookedAtCount = PostgresQuery(
-            stringLiteral: "\(query.collections == nil ? query.limit + 1 : Self.maxLookedAtCount)"
-        )
+        let isWanted = isWanted
+        let wantsAll = query.collections == nil && schema.readTwice.isEmpty
+        let lookedAtCount = PostgresQuery(stringLiteral: "\(wantsAll ? query.limit + 1 : Self.maxLookedAtCount)")
         return """
             WITH asked AS MATERIALIZED (\(part: asked)),
             looked_at AS MATERIALIZED (
@@ -69,6 +68,22 @@ struct ChangeStatement {
             \(part: Self.contents(schema))
             \(part: Self.elsewhere)
             ORDER BY chosen.rank, chosen.stream_id
+            """
+    }
+
+    /// The condition that a change is wanted, and that no other of the reader's streams shows it.
+    private var isWanted: PostgresQuery {
+        let isOfCollections: PostgresQuery = collectionIDs.map { "change.collection_id = ANY(\($0))" } ?? "true"
+        let twice = schema.readTwice
+        if twice.isEmpty { return isOfCollections }
+        return """
+            (\(part: isOfCollections) AND NOT EXISTS (
+                SELECT FROM unnest(
+                    \(twice.map(\.collection.id)), \(twice.map(\.stream)), \(twice.map(\.otherStream))
+                ) AS twice (collection_id, stream_id, other_id)
+                WHERE twice.collection_id = change.collection_id AND twice.stream_id = change.stream_id
+                    AND other_id IN (SELECT id FROM asked)
+            ))
             """
     }
 

@@ -44,7 +44,8 @@ package struct ChangeStore: Sendable {
                 hasMore: check.streams.values.contains { $0.reached < $0.end.number },
                 access: ChangeBatch.Access(
                     roleStreams: Set(try rows[0].decode("role_streams", as: [Int].self)),
-                    sessionExpiry: sessionExpiry
+                    sessionExpiry: sessionExpiry,
+                    schema: schema
                 )
             )
         }
@@ -91,6 +92,17 @@ package struct ChangeStore: Sendable {
         let rows = try await postgres.read(statement)
         guard try rows[0].decode("schema_version") == schema.version else { throw SchemaChanged() }
         return rows
+    }
+}
+
+extension ChangeBatch.Access {
+    fileprivate init(roleStreams: Set<Int>, sessionExpiry: Date?, schema: AppliedSchema) {
+        let doubled = schema.readTwice.filter { roleStreams.isSuperset(of: [$0.stream, $0.otherStream]) }
+        self.init(
+            roleStreams: roleStreams,
+            shownElsewhere: doubled.grouped(by: \.stream).mapValues { Set($0.map(\.collection.name)) },
+            sessionExpiry: sessionExpiry
+        )
     }
 }
 

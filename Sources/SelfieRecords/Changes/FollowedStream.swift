@@ -69,8 +69,9 @@ struct FollowedStream {
         // What ended before a reader began is not sent to it. That is known only where the cache has all up to the end.
         guard number > 0 || position.number == position.end.number else { return nil }
         // The reader never received what ended before it began.
+        let elsewhere = reader.access.shownElsewhere[id] ?? []
         let news = changes[index(after: number)...].filter {
-            $0.content != nil || $0.position.number > cursor.begun(in: id)
+            ($0.content != nil || $0.position.number > cursor.begun(in: id)) && !elsewhere.contains($0.collection)
         }
         // A record that is still there for others may be shown by another stream of the reader's.
         guard news.allSatisfy({ $0.content != nil || $0.isDeleted }) else { return nil }

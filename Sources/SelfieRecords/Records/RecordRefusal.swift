@@ -36,6 +36,8 @@ package struct RecordRefusal: Error, Equatable {
         case invalid([RecordValidationError])
         /// The id is not valid, or appears twice in the call.
         case invalidID
+        /// The id of a new record is no whole number, as the collection wants it.
+        case idNotInteger
         /// The expiry is not in the future.
         case invalidExpiry
         /// Only records of an `acl` collection have readers and writers.

@@ -11,6 +11,9 @@ package enum RecordTable {
         let name: RecordName
         let ownerID: Int
         let data: String
+        /// When a new record was created and changed; nil for now.
+        var createdAt: Timestamp?
+        var updatedAt: Timestamp?
         let expiresAt: Timestamp?
         /// As ``SentDigests`` makes it; nil for a record that is not sent to another member's inbox.
         let sentDigest: String?
@@ -29,6 +32,8 @@ package enum RecordTable {
     struct Reference {
         let key: Int
         let field: String
+        /// The id in an array; empty for a field with one value.
+        let element: String
         /// The key of the record, or the row of the photo, that it refers to.
         let target: Int
         /// The user who has set the reference to a record, or who owns the photo.
@@ -43,10 +48,10 @@ package enum RecordTable {
         // Two calls that add the same ids wait for each other in one order.
         """
         INSERT INTO records (key, collection_id, recipient_id, id, owner_id, data, byte_count, sent_digest,
-            sent_byte_count, expires_at, sent_expires_at, version)
+            sent_byte_count, created_at, updated_at, expires_at, sent_expires_at, version)
         OVERRIDING SYSTEM VALUE
         SELECT key, collection_id, recipient_id, id, owner_id, data::json, octet_length(data), decode(digest, 'hex'),
-            CASE WHEN digest IS NOT NULL THEN octet_length(data) END, expires_at,
+            CASE WHEN digest IS NOT NULL THEN octet_length(data) END, created_at, updated_at, expires_at,
             CASE WHEN digest IS NOT NULL THEN expires_at END,
             1 + coalesce((
                 SELECT max(version) FROM records AS old WHERE old.collection_id = new.collection_id
@@ -54,12 +59,14 @@ package enum RecordTable {
             ), 0)
         FROM (
             SELECT key, collection_id, coalesce(recipient_id, 0) AS recipient_id, id, owner_id, data,
+                coalesce(timestamp 'epoch' + creation * interval '1 millisecond', now() AT TIME ZONE 'UTC') AS created_at,
+                coalesce(timestamp 'epoch' + change * interval '1 millisecond', now() AT TIME ZONE 'UTC') AS updated_at,
                 timestamp 'epoch' + expiry * interval '1 millisecond' AS expires_at, digest
             FROM unnest(
                 \(rows.map(\.key)), \(rows.map(\.name.collectionID)), \(rows.map(\.name.recipientID)), \(rows.map(\.name.id)),
-                \(rows.map(\.ownerID)), \(rows.map(\.data)), \(rows.map { $0.expiresAt?.milliseconds }),
-                \(rows.map(\.sentDigest))
-            ) AS given (key, collection_id, recipient_id, id, owner_id, data, expiry, digest)
+                \(rows.map(\.ownerID)), \(rows.map(\.data)), \(rows.map { $0.createdAt?.milliseconds }),
+                \(rows.map { $0.updatedAt?.milliseconds }), \(rows.map { $0.expiresAt?.milliseconds }), \(rows.map(\.sentDigest))
+            ) AS given (key, collection_id, recipient_id, id, owner_id, data, creation, change, expiry, digest)
         ) AS new
         ORDER BY id RETURNING key, version
         """
@@ -93,7 +100,7 @@ package enum RecordTable {
     static func linking(
         _ keys: [Int],
         _ indexed: [Indexed],
-        linked: [(key: Int, field: String)],
+        linked: [(key: Int, field: String, element: String)],
         records: [Reference],
         photos: [Reference]
     ) -> [PostgresQuery] {
@@ -116,8 +123,8 @@ package enum RecordTable {
                 parts.append(
                     """
                     \(part: name) AS (
-                        DELETE FROM \(part: table) WHERE record_key = ANY(\(keys)) AND (record_key, field) NOT IN (
-                            SELECT * FROM unnest(\(linked.map(\.key)), \(linked.map(\.field)))
+                        DELETE FROM \(part: table) WHERE record_key = ANY(\(keys)) AND (record_key, field, element) NOT IN (
+                            SELECT * FROM unnest(\(linked.map(\.key)), \(linked.map(\.field)), \(linked.map(\.element)))
                         )
                     )
                     """
@@ -145,11 +152,12 @@ package enum RecordTable {
             parts.append(
                 """
                 \(part: name) AS (
-                    INSERT INTO \(part: table) (record_key, field, \(part: target), \(part: owner))
+                    INSERT INTO \(part: table) (record_key, field, element, \(part: target), \(part: owner))
                     SELECT * FROM unnest(
-                        \(rows.map(\.key)), \(rows.map(\.field)), \(rows.map(\.target)), \(rows.map(\.ownerID))
+                        \(rows.map(\.key)), \(rows.map(\.field)), \(rows.map(\.element)), \(rows.map(\.target)),
+                        \(rows.map(\.ownerID))
                     )
-                    ON CONFLICT (record_key, field) DO UPDATE
+                    ON CONFLICT (record_key, field, element) DO UPDATE
                         SET \(part: target) = excluded.\(part: target), \(part: owner) = excluded.\(part: owner)
                 )
                 """

@@ -51,7 +51,7 @@ package struct RemoveRecords: Sendable {
     /// - Throws: `PostgresError`.
     @discardableResult
     package func callAsFunction(keys: [Int], areExpired: Bool) async throws -> Int {
-        let (count, streams) = try await RecordTransaction.run(on: postgres, schemas) { transaction in
+        let (count, notifications) = try await RecordTransaction.run(on: postgres, schemas) { transaction in
             let schema = transaction.schema
             let parents = try await transaction.parents(naming: "key = ANY(\(keys))")
             let locked = try await transaction.lock(parents, keys: keys)
@@ -60,10 +60,10 @@ package struct RemoveRecords: Sendable {
                 return RecordDraft(of: record, in: collection, nil)
             }
             let drafts = deleted + RecordPlanner.clearing(deleted, in: locked, schema)
-            try await transaction.write(drafts)
-            return (deleted.count, drafts.shownStreams)
+            let writes = try await transaction.write(drafts)
+            return (deleted.count, drafts.notifications(of: writes))
         }
-        notifier?.notify(streams.map { .stream($0) })
+        notifier?.notify(notifications)
         return count
     }
 }

@@ -31,10 +31,10 @@ package struct ReportPhotoLosses: Sendable {
             let keys = try rows.map { try $0.decode("record_key", as: Int.self) }
             let owners = try rows.compactMap { try $0.decodeIfPresent("photo_owner_id", as: Int.self) }
             if keys.isEmpty { return }
-            let streams = try await RecordTransaction.run(on: postgres, schemas, waits: false) { transaction in
+            let notifications = try await RecordTransaction.run(on: postgres, schemas, waits: false) { transaction in
                 try await report(keys, ofPhotosOf: Array(Set(owners)), in: transaction)
             }
-            notifier?.notify(streams.map { .stream($0) })
+            notifier?.notify(notifications)
             if keys.count < Self.batchSize { return }
         }
     }
@@ -43,7 +43,7 @@ package struct ReportPhotoLosses: Sendable {
         _ keys: [Int],
         ofPhotosOf owners: [Int],
         in transaction: RecordTransaction
-    ) async throws -> Set<Int> {
+    ) async throws -> [ChangeNotifier.Notification] {
         let records = try await transaction.lock(keys: keys, by: owners)
         try await transaction.lockPhotos(ofRecords: records.map(\.key))
         // Another process may have handled some meanwhile.
@@ -63,7 +63,7 @@ package struct ReportPhotoLosses: Sendable {
             let content = RecordDraft.Content(of: record, in: collection)
             return RecordDraft(of: record, in: collection, content, by: owners)
         }
-        try await transaction.write(drafts)
-        return drafts.shownStreams
+        let writes = try await transaction.write(drafts)
+        return drafts.notifications(of: writes)
     }
 }

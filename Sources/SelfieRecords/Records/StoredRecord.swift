@@ -22,6 +22,8 @@ package struct StoredRecord: Sendable {
     /// A field that is a photo.
     package struct PhotoField: Sendable {
         package let field: String
+        /// Whether the field is an array, which may have more.
+        package let isElement: Bool
         package let randomID: String
         /// The number of its owner's present series of URLs.
         package let urlSeries: Int

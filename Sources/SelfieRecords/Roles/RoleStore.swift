@@ -11,7 +11,7 @@ package struct RoleStore: Sendable {
         self.postgres = postgres
     }
 
-    /// The most members of a role.
+    /// The most members of a role, unless each new user gets it.
     package static let maxMemberCount = 10_000
 
     /// A role as an administrator sees it.
@@ -103,6 +103,7 @@ package struct RoleStore: Sendable {
             """
             INSERT INTO role_members (role_id, user_id) SELECT \(roleID), \(userID)
             WHERE (SELECT count(*) FROM role_members WHERE role_id = \(roleID)) < \(Self.maxMemberCount)
+                OR (SELECT is_default FROM roles WHERE id = \(roleID))
             """
         )
         guard added == 1 else { throw RoleError.full }

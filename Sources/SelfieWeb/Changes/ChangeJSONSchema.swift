@@ -6,7 +6,7 @@ enum ChangeJSONSchema {
     private static let change: JSONValue = [
         "type": "object", "required": ["type", "collection", "id"], "additionalProperties": false,
         "properties": [
-            "type": ["enum": JSONValue(Change.Kind.allCases.map(\.rawValue))],
+            "type": ["enum": JSONValue(ChangeKind.allCases.map(\.rawValue))],
             "collection": ["type": "string", "description": "The collection's name; `photos` for photos."],
             "id": ["type": "string", "description": "The record's id, or the photo's `random_id`."],
             "record": RecordJSON.record,

@@ -12,10 +12,12 @@ struct CORSMiddleware: ServiceMiddleware {
     /// All that some endpoint has.
     let methods: [HTTPRequest.Method]
 
+    // The last four are of apps that were made for DreamFactory.
     private static let allowedHeaders =
         [
             "Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "If-Range",
             "Last-Event-ID", "Range", "traceparent", "X-Request-Id",
+            "X-DreamFactory-Session-Token", "X-DreamFactory-Application-Name", "X-HTTP-Method", "X-Requested-With",
         ].joined(separator: ", ")
     private static let exposedHeaders = [
         "Content-Range", "ETag", "Idempotency-Replayed", "Link", "RateLimit-Limit", "RateLimit-Policy",

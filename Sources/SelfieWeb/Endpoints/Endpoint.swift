@@ -43,6 +43,8 @@ package struct Endpoint: Sendable {
         case basic
         /// Users with a token. The handler gets the user's session.
         case token
+        /// Users with a token in DreamFactory's header. The handler gets the user's session.
+        case dreamFactory
         /// The gallery's own pages.
         case ownPage
         /// The gallery's own pages, with a user's cookie. The handler gets the user's session.
@@ -52,7 +54,7 @@ package struct Endpoint: Sendable {
         var isForOwnPages: Bool {
             switch self {
             case .ownPage, .cookie: true
-            case .public, .basic, .token: false
+            case .public, .basic, .token, .dreamFactory: false
             }
         }
 
@@ -61,7 +63,7 @@ package struct Endpoint: Sendable {
         /// Unknown ones are counted by address.
         var takesToken: Bool {
             switch self {
-            case .token, .cookie: true
+            case .token, .dreamFactory, .cookie: true
             case .public, .basic, .ownPage: false
             }
         }
@@ -77,6 +79,8 @@ package struct Endpoint: Sendable {
         case changes = "Changes"
         case roles = "Roles"
         case members = "Members"
+        case notifications = "Notifications"
+        case dreamFactory = "DreamFactory"
         case gallery = "Gallery"
         case service = "Service"
 
@@ -86,6 +90,9 @@ package struct Endpoint: Sendable {
             case .accounts: "Create an account, sign in, change the password, delete the account."
             case .photos: "Upload, list, open and delete photos."
             case .sessions: "See where a user is signed in, and end sessions."
+            case .notifications: "Tell a user of changes while the app is closed: devices, and subscriptions."
+            case .dreamFactory:
+                "Accounts and records for apps that were made for DreamFactory 1. Other clients use the calls above."
             case .members: "A user's profile, other members, and blocks."
             case .collections: "The calls of records, for each collection of this installation with its fields."
             case .changes: "Receive changes at once, without a gap."
@@ -114,6 +121,9 @@ package struct Endpoint: Sendable {
         path.hasSuffix(Self.format) ? String(path.dropLast(Self.format.count)) : path
     }
 
+    /// How its refusals are written.
+    var refusalForm: ServiceError.Form { topic == .dreamFactory ? .dreamFactory : .usual }
+
     /// All refusals that the call may answer with.
     package var allRefusals: [ServiceError] {
         let all = refusals + sharedRefusals
@@ -121,13 +131,12 @@ package struct Endpoint: Sendable {
     }
 
     private var sharedRefusals: [ServiceError] {
-        // The connection itself answers with the last three, for any call.
-        var shared: [ServiceError] = [.unavailable, .internalError, .malformedRequest, .headerTooLarge, .bodyTooSlow]
+        var shared: [ServiceError] = [.unavailable, .internalError] + ServiceError.ofConnection
         shared += parameters.flatMap(\.validationErrors)
         switch authentication {
         case .public: break
         case .basic: shared += [.basicAccessDenied, .tooManyAtOnce]
-        case .token, .cookie: shared += [.tokenAccessDenied, .tooManyRequests, .tooManyAtOnce]
+        case .token, .dreamFactory, .cookie: shared += [.tokenAccessDenied, .tooManyRequests, .tooManyAtOnce]
         case .ownPage: shared += [.tooManyAtOnce]
         }
         if authentication.isForOwnPages { shared.append(.crossSiteRequest) }
@@ -142,8 +151,9 @@ package struct Endpoint: Sendable {
             if parameters.contains(where: \.isRequired) { shared.append(.parametersMissing) }
         }
         if let body {
-            shared +=
-                [.jsonRequired, .malformedJSON, .unfitName, .bodyTooLarge, .bodyIncomplete] + body.validationErrors
+            let ofJSON: [ServiceError] = [.jsonRequired, .malformedJSON, .unfitName, .bodyTooLarge, .bodyIncomplete]
+            // A query has names, too.
+            shared += ofJSON.filter { !shared.contains($0) } + body.validationErrors
         }
         return shared
     }

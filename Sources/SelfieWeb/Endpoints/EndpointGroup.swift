@@ -37,6 +37,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
         case token(SessionHandler)
         /// The handler refuses an expired token, after invalid parameters and with its own text.
         case tokenAfterParameters(TokenHandler)
+        case dreamFactory(SessionHandler)
         case ownPage(Handler)
         case cookie(SessionHandler)
         /// The same as `tokenAfterParameters` with the gallery's cookie.
@@ -47,6 +48,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
             case .public: .public
             case .basic: .basic
             case .token, .tokenAfterParameters: .token
+            case .dreamFactory: .dreamFactory
             case .ownPage: .ownPage
             case .cookie, .cookieAfterParameters: .cookie
             }
@@ -55,7 +57,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
         /// The refusals of the access itself, beside those that all calls with this authentication share.
         fileprivate var refusals: [ServiceError] {
             switch self {
-            case .token, .cookie: [.tokenExpired]
+            case .token, .dreamFactory, .cookie: [.tokenExpired]
             case .public, .basic, .tokenAfterParameters, .ownPage, .cookieAfterParameters: []
             }
         }
@@ -116,6 +118,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
 struct EndpointGuards {
     let basic: BasicMiddleware
     let token: TokenMiddleware
+    let dreamFactory = DreamFactoryMiddleware()
     let ownPage: GalleryMiddleware
 }
 
@@ -130,13 +133,14 @@ extension EndpointGroup {
             case .public: break
             case .basic: routes.add(middleware: guards.basic)
             case .token, .tokenAfterParameters: routes.add(middleware: guards.token)
+            case .dreamFactory: routes.add(middleware: guards.dreamFactory).add(middleware: guards.token)
             case .ownPage: routes.add(middleware: guards.ownPage)
             case .cookie, .cookieAfterParameters: routes.add(middleware: guards.ownPage).add(middleware: guards.token)
             }
             switch endpoint.access {
             case .public(let handler), .basic(let handler), .ownPage(let handler):
                 routes.on(path, method: method, use: endpoint.described(handler(self)))
-            case .token(let handler), .cookie(let handler):
+            case .token(let handler), .dreamFactory(let handler), .cookie(let handler):
                 routes.group(context: SessionRequestContext.self)
                     .on(path, method: method, use: endpoint.described(handler(self)))
             case .tokenAfterParameters(let handler), .cookieAfterParameters(let handler):

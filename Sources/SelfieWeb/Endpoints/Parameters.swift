@@ -196,6 +196,14 @@ extension Endpoint.Parameter {
         isRequired: false
     )
     static let memberID = Self("member", .id, in: .path, "The member's `id`.", example: Endpoint.Answer.Member.memberID)
+    static let deviceToken = Self(
+        "device",
+        .id,
+        in: .path,
+        "The token that the device got from Apple (hexadecimal) or Google.",
+        example: String(repeating: "5e", count: 32)
+    )
+    static let subscriptionID = Self("subscription", .id, in: .path, "An id of your choice.", example: "new-messages")
     static let beginning = Self(
         "query",
         .line(maxCharacters: ValidationError.maxCharacters),

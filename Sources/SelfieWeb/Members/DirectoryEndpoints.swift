@@ -24,19 +24,7 @@ struct DirectoryEndpoints: EndpointGroup {
                 """,
             takes: [.beginning, .afterMember, .memberLimit],
             answers: [.ok("A page of members.", page)]
-        ),
-        HandledEndpoint(
-            "getMember",
-            .members,
-            .get,
-            "/api/members/:member",
-            .token(handleGet),
-            "Read a member",
-            details: "The call exists only with `DIRECTORY=members`.",
-            takes: [.memberID],
-            answers: [.ok("The member.", .object(Member.member))],
-            refuses: [.memberNotFound]
-        ),
+        )
     ]
 
     private typealias Member = Endpoint.Answer.Member
@@ -83,15 +71,5 @@ struct DirectoryEndpoints: EndpointGroup {
             }
             json.member("next", page.next)
         }.revalidated()
-    }
-
-    @Sendable
-    private func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
-        guard let id = context.parameters.get(Endpoint.Parameter.memberID.name),
-            let member = try await parts.useCases.accounts.members.member(id)
-        else { throw ServiceError.memberNotFound }
-        var json = JSONWriter()
-        MemberWriter(parts, for: request, context).write(member, to: &json)
-        return Response(json).revalidated()
     }
 }

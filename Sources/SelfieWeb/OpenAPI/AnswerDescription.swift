@@ -9,6 +9,7 @@ import SelfiePhotos
 struct AnswerDescription {
     let answer: Endpoint.Answer?
     let refusals: [ServiceError]
+    let form: ServiceError.Form
 
     var value: JSONValue {
         var members: OrderedDictionary<String, JSONValue> = [
@@ -72,8 +73,12 @@ struct AnswerDescription {
             examples["answer"] = ["value": example]
         }
         if let status = refusals.first?.status.code {
-            schemas.append(Self.refusalSchema(status: status, codes: refusals.map(\.code)))
-            for refusal in refusals { examples[refusal.code] = ["value": refusal.exampleBody] }
+            let usual = refusals.filter { Self.form(of: $0, form) == .usual }
+            if !usual.isEmpty { schemas.append(Self.refusalSchema(status: status, codes: usual.map(\.code))) }
+            if usual.count < refusals.count { schemas.append(Self.dreamFactorySchema(status: status)) }
+            for refusal in refusals {
+                examples[refusal.code] = ["value": refusal.exampleBody(Self.form(of: refusal, form))]
+            }
         }
         let schema = schemas.count == 1 ? schemas[0] : ["anyOf": .array(schemas)]
         var content: OrderedDictionary<String, JSONValue> = [
@@ -102,6 +107,21 @@ struct AnswerDescription {
 
         """,
     ]
+
+    private static func form(of refusal: ServiceError, _ form: ServiceError.Form) -> ServiceError.Form {
+        ServiceError.ofConnection.contains(refusal) ? .usual : form
+    }
+
+    private static func dreamFactorySchema(status: Int) -> JSONValue {
+        let error: JSONValue = [
+            "type": "object", "required": ["message", "code"], "additionalProperties": false,
+            "properties": ["message": ["type": "string"], "code": ["const": JSONValue(status)]],
+        ]
+        return [
+            "type": "object", "required": ["error"], "additionalProperties": false,
+            "properties": ["error": ["type": "array", "items": error]],
+        ]
+    }
 
     private static func refusalSchema(status: Int, codes: [String]) -> JSONValue {
         var properties: JSONValue = [
@@ -141,8 +161,11 @@ extension AnswerDescription {
 }
 
 extension ServiceError {
-    fileprivate var exampleBody: JSONValue {
-        ["status": JSONValue(status.code), "message": .string(message), "code": .string(code)]
+    fileprivate func exampleBody(_ form: Form) -> JSONValue {
+        switch form {
+        case .usual: ["status": JSONValue(status.code), "message": .string(message), "code": .string(code)]
+        case .dreamFactory: ["error": [["message": .string(message), "code": JSONValue(status.code)]]]
+        }
     }
 }
 

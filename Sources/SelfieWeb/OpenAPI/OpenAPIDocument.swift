@@ -57,6 +57,10 @@ package struct OpenAPIDocument: Sendable {
                         `Authorization: Token token=<api_authtoken>`.
                         """,
                     ],
+                    "sessionToken": [
+                        "type": "apiKey", "in": "header", "name": .string(DreamFactoryMiddleware.header),
+                        "description": "A user's token, for the calls of DreamFactory: the `session_id` of a session.",
+                    ],
                 ]
             ],
         ]

@@ -32,6 +32,7 @@ struct Operation {
         case .public: []
         case .basic: [["apiCredential": []]]
         case .token: [["token": []]]
+        case .dreamFactory: [["sessionToken": []]]
         case .ownPage: []
         case .cookie: [["cookie": []]]
         }
@@ -176,11 +177,17 @@ struct Operation {
             responses["\(answer.status.code)"] =
                 AnswerDescription(
                     answer: answer,
-                    refusals: refusals[answer.status.code] ?? []
+                    refusals: refusals[answer.status.code] ?? [],
+                    form: endpoint.refusalForm
                 ).value
         }
         for (status, refusals) in refusals where responses["\(status)"] == nil {
-            responses["\(status)"] = AnswerDescription(answer: nil, refusals: refusals).value
+            responses["\(status)"] =
+                AnswerDescription(
+                    answer: nil,
+                    refusals: refusals,
+                    form: endpoint.refusalForm
+                ).value
         }
         responses.sort { $0.key < $1.key }
         return responses
@@ -199,6 +206,7 @@ extension RateLimitName {
         case .codesPerAddress: "codes that are asked for from an address"
         case .codeTriesPerAccount: "wrong codes for an account"
         case .noticesPerAddress: "notices to an address"
+        case .changeMailsPerUser: "mails of a user's subscriptions"
         case .getTokenPerAddress: "calls from an address"
         case .tokenGuessesPerAddress: "unknown tokens from an address"
         case .uploadsPerUser: "uploads of a user"

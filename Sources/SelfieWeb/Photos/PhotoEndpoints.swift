@@ -199,6 +199,7 @@ struct PhotoEndpoints: EndpointGroup {
             randomID,
             ofUser: session.userID,
             from: parts.sources.source(of: request, context: context),
+            by: session.id,
             logger: context.logger
         )
         guard isDeleted else { throw Self.notTheirs }

@@ -9,10 +9,13 @@ extension Endpoint.Parameter {
         "where",
         .text(maxCharacters: 4_096),
         in: .query,
-        "A JSON object: indexed fields, and the values that they must have. `null` also finds missing values.",
+        """
+        A JSON object: indexed fields, and what they must have. That is a value, or an object with `=`, `>`, `>=`, `<`, `<=`, \
+        `in` (an array of at most \(FieldCondition.maxValueCount) values) or `prefix`. `null` also finds missing values.
+        """,
         example: #"{"address":"12 Rose Street"}"#,
         isRequired: false,
-        valid: "a JSON object with at most \(Schema.maxIndexCount) fields and their values, without arrays and objects"
+        valid: "a JSON object with at most \(Schema.maxIndexCount) fields, and what each must have"
     )
     static let recordIDs = Self(
         "ids",
@@ -42,10 +45,22 @@ extension Endpoint.Parameter {
     )
     static let recordOrder = Self(
         "order",
-        .word(RecordQuery.Order.allCases.map(\.rawValue)),
+        .text(maxCharacters: nil),
         in: .query,
-        "The order by creation time; `-created` returns the newest first.",
+        """
+        `created`, or an indexed field, or `created_at` or `updated_at` if the collection has an index of it. With `-` before \
+        it, the newest or greatest comes first.
+        """,
         example: "-created",
+        isRequired: false,
+        valid: "created or an index, with or without -"
+    )
+    static let countsRecords = Self(
+        "count",
+        .flag,
+        in: .query,
+        "Whether all records of the list are counted, at most \(RecordQuery.maxLookedAtCount).",
+        example: "true",
         isRequired: false
     )
     static let recordLimit = Self(

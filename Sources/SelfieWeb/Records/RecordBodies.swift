@@ -220,7 +220,7 @@ struct RecordBodyError: Error {
 
 extension String {
     /// Whether it may stand in a message.
-    fileprivate var isPlainName: Bool {
+    var isPlainName: Bool {
         utf8.count <= Schema.maxNameLength && utf8.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "_") }
     }
 }

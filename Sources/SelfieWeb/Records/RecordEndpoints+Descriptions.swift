@@ -52,7 +52,9 @@ extension RecordEndpoints {
                 .token(handleList),
                 "List the records\(inWords)",
                 details: details("The records that the user may read, page by page. A page ends at about 1 MiB."),
-                takes: location + [.where, .recordIDs, .recordOrder, .recordAfter, .recordLimit, .include],
+                takes: location + [
+                    .where, .recordIDs, .recordOrder, .recordAfter, .recordLimit, .include, .countsRecords,
+                ],
                 answers: [.ok("A page.", RecordJSON.page)],
                 refuses: place404 + [.indexMissing, .includeInvalid, .recordIDInvalid]
             ),
@@ -118,9 +120,16 @@ extension RecordEndpoints {
                 "Read a record\(inWords)",
                 details: note,
                 dependsOn: [.ifNoneMatch],
-                takes: record,
-                answers: [.ok("The record.", RecordJSON.one, headers: [.recordTag]), .notModified],
-                refuses: one404 + [.recordIDInvalid]
+                takes: record + [.include],
+                answers: [
+                    .ok(
+                        "The record, and with `include` what it refers to.",
+                        RecordJSON.oneIncluding,
+                        headers: [.recordTag]
+                    ),
+                    .notModified,
+                ],
+                refuses: one404 + [.recordIDInvalid, .includeInvalid]
             ),
             HandledEndpoint(
                 "putRecord\(suffix)",

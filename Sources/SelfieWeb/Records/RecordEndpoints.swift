@@ -27,10 +27,12 @@ struct RecordEndpoints: EndpointGroup {
     @Sendable
     func handleList(request: Request, context: SessionRequestContext) async throws -> Response {
         let query = try RecordQuery(request, context: context)
-        let count = min(query.limit, query.ids?.count ?? query.limit) * (1 + query.include.count)
+        let count =
+            min(query.limit, query.ids?.count ?? query.limit)
+            * (1 + query.include.count * FieldType.maxElementCount)
         let memory = try AnswerMemory(RecordBodies.pageBytes(count), of: parts.answers, for: context)
         let location = try location(context)
-        let search = query.conditions.count > 1 ? try parts.permits.searches.acquire(for: context.session.userID) : nil
+        let search = query.searches ? try parts.permits.searches.acquire(for: context.session.userID) : nil
         defer { withExtendedLifetime(search) {} }
         let page = try await readRecords.page(query, in: location, by: context.session.userID)
         let writer = RecordWriter(parts, for: request, of: context.session)
@@ -38,6 +40,11 @@ struct RecordEndpoints: EndpointGroup {
             json.nested("records") { $0.array(page.records) { writer.write($1, to: &$0) } }
             json.nested("included") { $0.array(page.included) { writer.write($1, to: &$0) } }
             json.member("next", page.next)
+            if page.isLimited { json.member("limited", true) }
+            if let count = page.count {
+                json.member("count", count.value)
+                json.member("count_limited", count.isLimited)
+            }
         }
         return response.revalidated()
     }
@@ -45,8 +52,19 @@ struct RecordEndpoints: EndpointGroup {
     @Sendable
     func handleGet(request: Request, context: SessionRequestContext) async throws -> Response {
         let location = try location(context)
-        let memory = try AnswerMemory(RecordBodies.maxRecordAnswerBytes, of: parts.answers, for: context)
-        let record = try await readRecords.record(try id(context), in: location, by: context.session.userID)
+        let include = try RequestParameters.readQuery(of: request, context: context)
+            .list(.include, max: RecordQuery.maxIncludeCount)
+        let bytes = RecordBodies.pageBytes(1 + (include?.count ?? 0) * FieldType.maxElementCount)
+        let memory = try AnswerMemory(bytes, of: parts.answers, for: context)
+        let (record, included) = try await readRecords.record(
+            try id(context),
+            in: location,
+            including: include ?? [],
+            by: context.session.userID
+        )
+        if include != nil {
+            return try response(record, including: included, to: request, context, within: memory).revalidated()
+        }
         // The URLs of photos change each day.
         if record.photos.isEmpty, Preconditions(tag: record.tag).outcome(request.headers) == .notModified {
             return Response(status: .notModified, headers: [.eTag: record.tag.quoted]).revalidated()
@@ -64,7 +82,13 @@ struct RecordEndpoints: EndpointGroup {
             let operations = try await elements.map { try RecordOperation(.create, $0, id: nil, condition: .none) }
             let bytes = elements.areMany ? AnswerMemory.bufferBytes(elements.answerBytes) : elements.answerBytes
             let memory = try memory(bytes, context)
-            let records = try await write(operations, in: location, request, context, areMany: elements.areMany)
+            let records = try await parts.writeRecords(
+                operations,
+                in: location,
+                request,
+                context,
+                areMany: elements.areMany
+            )
             guard elements.areMany else { return try response(records[0], to: request, context, within: memory) }
             return try response(records, to: request, context, within: memory)
         }
@@ -91,7 +115,7 @@ struct RecordEndpoints: EndpointGroup {
         return try await offEventLoop {
             let operations = try await elements.map { try RecordOperation(action, $0, id: id, condition: condition) }
             let memory = try memory(RecordBodies.maxRecordAnswerBytes, context)
-            let records = try await write(operations, in: location, request, context, areMany: false)
+            let records = try await parts.writeRecords(operations, in: location, request, context, areMany: false)
             return try response(records[0], to: request, context, within: memory)
         }
     }
@@ -112,7 +136,7 @@ struct RecordEndpoints: EndpointGroup {
             let most = operations.count * RecordBodies.maxRecordAnswerBytes
             let bytes = AnswerMemory.bufferBytes(min(most, stored + elements.answerBytes))
             let memory = try memory(bytes, context)
-            let records = try await write(operations, in: location, request, context, areMany: true)
+            let records = try await parts.writeRecords(operations, in: location, request, context, areMany: true)
             return try response(records, to: request, context, within: memory)
         }
     }
@@ -126,7 +150,7 @@ struct RecordEndpoints: EndpointGroup {
         )
         let location = try location(context)
         _ = try await offEventLoop {
-            try await write([operation], in: location, request, context, areMany: false)
+            try await parts.writeRecords([operation], in: location, request, context, areMany: false)
         }
         return Self.deleted(1)
     }
@@ -139,29 +163,9 @@ struct RecordEndpoints: EndpointGroup {
         let operations = ids.map { RecordOperation(.delete, id: $0) }
         let location = try location(context)
         _ = try await offEventLoop {
-            try await write(operations, in: location, request, context, areMany: true)
+            try await parts.writeRecords(operations, in: location, request, context, areMany: true)
         }
         return Self.deleted(ids.count)
-    }
-
-    private func write(
-        _ operations: [RecordOperation],
-        in location: RecordLocation,
-        _ request: Request,
-        _ context: SessionRequestContext,
-        areMany: Bool
-    ) async throws -> [StoredRecord] {
-        do {
-            return try await parts.useCases.records.writeRecords(
-                operations,
-                in: location,
-                by: context.session,
-                from: parts.sources.source(of: request, context: context)
-            )
-        } catch let refusal as RecordRefusal {
-            // A position is of use in an array only.
-            throw ServiceError(areMany ? refusal : refusal.withoutPosition)
-        }
     }
 
     // MARK: Parts
@@ -172,34 +176,36 @@ struct RecordEndpoints: EndpointGroup {
     }
 
     private func location(_ context: SessionRequestContext) throws(ServiceError) -> RecordLocation {
-        guard let collection = Self.segment(.collection, context), !collection.utf8.contains(0) else {
+        guard let collection = context.segment(.collection), !collection.utf8.contains(0) else {
             throw .collectionNotFound
         }
         guard context.parameters.get(Endpoint.Parameter.memberID.name) != nil else {
             return RecordLocation(collection: collection, inboxOf: nil)
         }
         // Without its name, the inbox would be the caller's own.
-        guard let member = Self.segment(.memberID, context) else { throw .memberNotFound }
+        guard let member = context.segment(.memberID) else { throw .memberNotFound }
         return RecordLocation(collection: collection, inboxOf: member)
     }
 
     private func id(_ context: SessionRequestContext) throws(ServiceError) -> String {
-        guard let id = Self.segment(.recordID, context) else { throw .recordIDInvalid }
+        guard let id = context.segment(.recordID) else { throw .recordIDInvalid }
         return id
-    }
-
-    private static func segment(_ parameter: Endpoint.Parameter, _ context: SessionRequestContext) -> String? {
-        context.parameters.get(parameter.name).flatMap(PercentEncoding.decoded).flatMap { $0.isFitName ? $0 : nil }
     }
 
     private func response(
         _ record: StoredRecord,
+        including included: [StoredRecord]? = nil,
         to request: Request,
         _ context: SessionRequestContext,
         within memory: AnswerMemory
     ) throws(TooBusy) -> Response {
         let writer = RecordWriter(parts, for: request, of: context.session)
-        var response = try Response.json(within: memory) { writer.writeMembers(of: record, to: &$0) }
+        var response = try Response.json(within: memory) { json in
+            writer.writeMembers(of: record, to: &json)
+            if let included {
+                json.nested("included") { $0.array(included) { writer.write($1, to: &$0) } }
+            }
+        }
         response.headers[.eTag] = record.tag.quoted
         return response
     }

@@ -1,6 +1,7 @@
 import JSON
 import OrderedCollections
 import RecordSchema
+import SelfieRecords
 
 /// Records as JSON Schema describes them.
 enum RecordJSON {
@@ -8,6 +9,9 @@ enum RecordJSON {
     private static let members: JSONValue = [
         "type": "array", "items": ["type": "string"], "maxItems": JSONValue(RecordLimits.maxReaderCount),
     ]
+    private static let url: JSONValue = ["type": "string", "format": "uri"]
+    /// Of a field that is an array, by the ids of photos.
+    private static let urls: JSONValue = ["type": "object", "additionalProperties": url]
     private static let time: JSONValue = ["type": "string", "format": "date-time"]
     private static let timeOrNull: JSONValue = ["type": ["string", "null"], "format": "date-time"]
 
@@ -55,19 +59,23 @@ enum RecordJSON {
 
     // MARK: Answers
 
-    static let record: JSONValue = [
-        "type": "object",
-        "required": [
-            "id", "collection", "data", "owner", "version", "created_at", "updated_at", "expires_at", "photos",
-        ],
-        "additionalProperties": false,
-        "properties": [
-            "id": id, "collection": ["type": "string"], "data": anyData, "owner": ["type": "string"],
-            "readers": members, "writers": members, "version": ["type": "integer", "minimum": 1],
-            "created_at": time, "updated_at": time, "expires_at": timeOrNull,
-            "photos": ["type": "object", "additionalProperties": ["type": "string", "format": "uri"]],
-        ],
-    ]
+    static let record: JSONValue = record()
+
+    private static func record(with more: OrderedDictionary<String, JSONValue> = [:]) -> JSONValue {
+        [
+            "type": "object",
+            "required": [
+                "id", "collection", "data", "owner", "version", "created_at", "updated_at", "expires_at", "photos",
+            ],
+            "additionalProperties": false,
+            "properties": JSONValue.object([
+                "id": id, "collection": ["type": "string"], "data": anyData, "owner": ["type": "string"],
+                "readers": members, "writers": members, "version": ["type": "integer", "minimum": 1],
+                "created_at": time, "updated_at": time, "expires_at": timeOrNull,
+                "photos": ["type": "object", "additionalProperties": ["anyOf": [url, urls]]],
+            ]).with(more),
+        ]
+    }
     static let recordExample: JSONValue = [
         "id": "house-1", "collection": "houses", "data": dataExample, "owner": "5f0c2a9e4b7d41c8a3e6f1b20d9c8e75",
         "version": 1, "created_at": "2026-11-24T10:00:00.000Z", "updated_at": "2026-11-24T10:00:00.000Z",
@@ -75,6 +83,10 @@ enum RecordJSON {
     ]
 
     static let one = Endpoint.Answer.Body.json(schema: record, example: recordExample)
+    static let oneIncluding = Endpoint.Answer.Body.json(
+        schema: record(with: ["included": ["type": "array", "items": record]]),
+        example: recordExample
+    )
     static let array = Endpoint.Answer.Body.json(
         schema: ["type": "array", "items": record],
         example: [recordExample]
@@ -89,6 +101,17 @@ enum RecordJSON {
             "properties": [
                 "records": ["type": "array", "items": record], "included": ["type": "array", "items": record],
                 "next": ["type": ["string", "null"]],
+                "limited": [
+                    "type": "boolean",
+                    "description": .string(
+                        "The page ended after \(RecordQuery.maxLookedAtCount) records, most of which did not match `where`."
+                    ),
+                ],
+                "count": [
+                    "type": "integer", "minimum": 0,
+                    "description": .string("At most \(RecordQuery.maxLookedAtCount)."),
+                ],
+                "count_limited": ["type": "boolean", "description": "There may be more records than were counted."],
             ],
         ],
         example: ["records": [recordExample], "included": [], "next": .null]

@@ -24,7 +24,8 @@ extension RecordQuery {
             order: try Self.order(parameters),
             limit: try parameters.integer(.recordLimit) ?? (ids == nil ? Self.usualLimit : RecordLimits.maxPageCount),
             after: try Self.position(parameters),
-            include: try parameters.list(.include, max: Self.maxIncludeCount) ?? []
+            include: try parameters.list(.include, max: Self.maxIncludeCount) ?? [],
+            counts: try parameters.flag(.countsRecords)
         )
     }
 
@@ -38,22 +39,25 @@ extension RecordQuery {
 
     private static func order(_ parameters: RequestParameters) throws(ServiceError) -> Order {
         guard let text = try parameters.text(.recordOrder) else { return .created }
-        guard let order = Order(rawValue: text) else {
-            throw Endpoint.Parameter.recordOrder.invalid
-        }
+        guard let order = Order(text) else { throw Endpoint.Parameter.recordOrder.invalid }
         return order
     }
 
-    private static func conditions(
-        _ parameters: RequestParameters
-    ) throws(ServiceError) -> [(field: String, value: JSONValue)] {
+    private static func conditions(_ parameters: RequestParameters) throws(ServiceError) -> [FieldCondition] {
         guard let text = try parameters.text(.where) else { return [] }
         let invalid = Endpoint.Parameter.where.invalid
         guard case .object(let members)? = try? JSONValue.parse(text.utf8), members.count <= Schema.maxIndexCount else {
             throw invalid
         }
-        for value in members.values where value.depth > 0 || value.storageError != nil { throw invalid }
-        return members.map { ($0.key, $0.value) }
+        var conditions: [FieldCondition] = []
+        for (field, value) in members {
+            do throws(FieldCondition.Malformed) {
+                conditions.append(try FieldCondition(field, value))
+            } catch {
+                throw invalid.saying("where: \(field) - \(error.reason),")
+            }
+        }
+        return conditions
     }
 }
 

@@ -32,12 +32,12 @@ struct RecordWriter: Sendable {
     }
 
     private func photos(of record: StoredRecord) -> OrderedDictionary<String, JSONValue> {
-        OrderedDictionary(
-            record.photos.map { photo in
-                let scope = PhotoScope(.record(collection: record.collection, id: record.id), to: reader)
-                return (photo.field, .string(urls(photo.urlSeries).scoped(scope).url(of: photo.randomID)))
-            }
-        ) { $1 }
+        let scope = PhotoScope(.record(collection: record.collection, id: record.id), to: reader)
+        return record.photos.reduce(into: [:]) { photos, photo in
+            let url = JSONValue.string(urls(photo.urlSeries).scoped(scope).url(of: photo.randomID))
+            photos[photo.field] =
+                photo.isElement ? (photos[photo.field] ?? [:]).with([photo.randomID: url]) : url
+        }
     }
 }
 

@@ -101,7 +101,7 @@ extension ServiceError {
     static let indexMissing = ServiceError(
         status: .badRequest,
         code: "index_missing",
-        message: "where - the collection has no index of this field"
+        message: "where, order - the collection has no index of this field"
     )
     static let includeInvalid = ServiceError(
         status: .badRequest,
@@ -133,28 +133,28 @@ extension ServiceError {
             case .referredTo: .recordReferredTo
             case .otherVersion: .recordVersionDiffers
             case .invalid(let errors) where errors.contains { $0.reason == .tooManyBytes }: .recordTooLarge
-            case .invalid(let errors): .recordInvalid.with(Self.message(of: errors))
+            case .invalid(let errors): .recordInvalid.saying(Self.message(of: errors))
             case .invalidID: .recordIDInvalid
+            case .idNotInteger:
+                .recordIDInvalid.saying(
+                    "An id in this collection is a whole number from 1 to \(RecordID.maxInteger). Leave it out to get the next one"
+                )
             case .invalidExpiry: .recordExpiryInvalid
             case .notShared: .recordNotShared
             case .unknownReader: .readerUnknown
             case .tooManyReaders: .tooManyReaders
             case .noRoom: .noRoomForRecords
             case .noBytes(let max):
-                .noRoomForRecords.with("The owner's records have no room for more data (maximum is \(max) bytes)")
+                .noRoomForRecords.saying("The owner's records have no room for more data (maximum is \(max) bytes)")
             case .inboxFull: .inboxFull
             case .readerFull: .readerFull
-            case .noIndex(let field): .indexMissing.with("where - the collection has no index of \(field)")
+            case .noIndex(let field): .indexMissing.saying("where, order - the collection has no index of \(field)")
             case .invalidCondition(let error):
-                Endpoint.Parameter.where.invalid.with("where: \(error.message)")
-            case .noReference(let field): .includeInvalid.with("include - \(field) is not a reference field")
+                Endpoint.Parameter.where.invalid.saying("where: \(error.message)")
+            case .noReference(let field): .includeInvalid.saying("include - \(field) is not a reference field")
             case .noSuchPosition: Endpoint.Parameter.recordAfter.invalid
             }
-        self = refusal.position.map { mapped.with("record \($0): \(mapped.message)") } ?? mapped
-    }
-
-    private func with(_ message: String) -> ServiceError {
-        ServiceError(status: status, code: code, message: message, headers: headers)
+        self = refusal.position.map { mapped.saying("record \($0): \(mapped.message)") } ?? mapped
     }
 
     /// The most errors in a message.
@@ -180,7 +180,13 @@ extension RecordValidationError {
             case .unstorable(.numberOutOfRange): "has a number beyond 64 bits"
             case .unknown: "is unknown"
             case .missing: "is missing"
+            case .notA(.array(let element)): "must be an array of ids, for each \(element.article) \(element.word)"
             case .notA(let type): "must be \(type.article) \(type.word)"
+            case .tooManyElements: "has too many ids (maximum is \(FieldType.maxElementCount))"
+            case .repeatedElement: "has an id twice"
+            case .tooManyLinks:
+                "names too many members, records and photos (maximum is \(RecordLimits.maxLinkCount))"
+            case .notOrdered: "can't be compared so"
             case .tooLong(let max): "is too long (maximum is \(max) characters)"
             case .parentFull: "refers to a record that has no room for more data"
             case .notFound: "does not exist, or you may not use it"

@@ -5,6 +5,8 @@ import Hummingbird
 struct ErrorMiddleware: ServiceMiddleware {
     let metrics: RequestMetrics
     let methods: AllowedMethods
+    /// Whether clients of DreamFactory find its routes.
+    let servesDreamFactory: Bool
 
     func handle(
         _ request: Request,
@@ -21,7 +23,7 @@ struct ErrorMiddleware: ServiceMiddleware {
             }
             if let limit = RefusingLimit.name(of: error) { metrics.refused(by: limit) }
             if refusal.status.kind == .serverError { context.notes.note(failure: "\(error)") }
-            return refusal.response()
+            return refusal.response(servesDreamFactory ? ServiceError.Form(of: request) : .usual)
         }
     }
 }

@@ -9,6 +9,7 @@ import ObjectStore
 import Postgres
 import RecordSchema
 import SelfieAccounts
+import SelfieNotifications
 import SelfiePhotos
 import SelfieRecords
 
@@ -47,6 +48,8 @@ extension ServiceError {
             case BlockError.noSuchMember: .memberNotFound
             case BlockError.isOneself: .memberIsOneself
             case BlockError.tooMany: .tooManyBlocks
+            case is DeviceStore.TooMany: .tooManyDevices
+            case is SubscriptionStore.TooMany: .tooManySubscriptions
             case let error as RateLimitExceeded: ServiceError(error)
             case TooBusy.holder: .tooManyAtOnce
             case is TooBusy: .unavailable
@@ -143,6 +146,15 @@ extension ServiceError {
     private static let valid = [
         "picture": "the random_id of one of your photos, or null", "shows_email": "true or false",
         "fields": "a JSON object, with at most 30 combining marks in a row",
+        // What devices and subscriptions may have.
+        "platform": "apns or fcm, as far as the service sends to it", "environment": "production or sandbox",
+        "topic": "a bundle id", "badge": "true or false, and a number from 0 to 9999 for a device",
+        "device_token": "the token that the device got from Apple or Google",
+        "collection": "one that you can read, or photos", "on": "a list with created, updated or deleted",
+        "once": "true or false", "channel": "push or mail, as far as the service sends them",
+        "alert": "a line of text", "sound": "a file's name",
+        "silent": "true, only in a push without alert, sound and badge",
+        "collapse": "visible ASCII characters, at most 64",
     ]
 
     /// Maps a refusal of the connection's own.

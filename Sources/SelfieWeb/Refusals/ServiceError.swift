@@ -23,6 +23,11 @@ package struct ServiceError: Error, Equatable {
         return refusal
     }
 
+    /// The same with a message that says more.
+    func saying(_ message: String) -> ServiceError {
+        ServiceError(status: status, code: code, message: message, headers: headers)
+    }
+
     static let wrongURL = ServiceError(
         status: .notFound,
         code: "endpoint_not_found",
@@ -258,9 +263,40 @@ package struct ServiceError: Error, Equatable {
         ServiceError(status: .unauthorized, code: "token_expired", message: message)
     }
 
+    /// Those that the connection itself answers with, for any call, in the usual form.
+    static let ofConnection: [ServiceError] = [.malformedRequest, .headerTooLarge, .bodyTooSlow]
+
+    /// How a refusal is written.
+    enum Form: Sendable {
+        case usual
+        /// As apps that were made for DreamFactory read it: its code is the status.
+        case dreamFactory
+
+        /// What the paths of DreamFactory's routes begin with.
+        private static let dreamFactoryPath = "/rest/"
+
+        init(of request: Request) {
+            let isOfDreamFactory = request.head.path?.utf8.starts(with: Self.dreamFactoryPath.utf8) == true
+            self = isOfDreamFactory ? .dreamFactory : .usual
+        }
+    }
+
     /// The body that every refusal has.
-    private func json() -> JSONWriter {
+    private func json(_ form: Form = .usual) -> JSONWriter {
         var json = JSONWriter()
+        if form == .dreamFactory {
+            json.object { json in
+                json.nested("error") { json in
+                    json.array([self]) { json, refusal in
+                        json.object { json in
+                            json.member("message", refusal.message)
+                            json.member("code", Int(refusal.status.code))
+                        }
+                    }
+                }
+            }
+            return json
+        }
         json.object { json in
             json.member("status", Int(status.code))
             json.member("message", message)
@@ -281,8 +317,8 @@ package struct ServiceError: Error, Equatable {
     /// The whole answer, with its JSON body.
     ///
     /// No cache keeps it: browsers would keep a 404 or 410 for as long as they like.
-    func response() -> Response {
-        var response = Response(json(), status: status).notStored()
+    func response(_ form: Form = .usual) -> Response {
+        var response = Response(json(form), status: status).notStored()
         for field in headers { response.headers[field.name] = field.value }
         return response
     }

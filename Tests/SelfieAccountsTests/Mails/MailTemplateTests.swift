@@ -9,7 +9,7 @@ struct MailTemplateTests {
     private static let values: [MailTemplates.Placeholder: String] = [
         .app: "{code} {link}", .link: "https://example.com", .code: "123456", .minutes: "10", .time: "now",
         .place: "here",
-        .actor: "by you",
+        .actor: "by you", .collection: "bugs", .changes: "- b1 was created",
     ]
 
     @Test("Each built-in text is filled, says its code, and has no placeholder left", arguments: MailKind.allCases)

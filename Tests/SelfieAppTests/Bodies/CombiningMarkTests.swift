@@ -55,7 +55,10 @@ struct CombiningMarkTests {
             for endpoint in Routes.endpoints {
                 for parameter in endpoint.parameters where Self.isText(parameter) {
                     count += 1
-                    let path = endpoint.path.replacing(":collection", with: "houses").replacing(":member", with: "x")
+                    let path = endpoint.path.replacing(":collection", with: "houses").replacing(
+                        ":table",
+                        with: "houses"
+                    ).replacing(":member", with: "x")
                         .replacing(":role", with: "team")
                     let query = endpoint.parameters.filter {
                         $0.location == .query && $0.isRequired || $0.name == parameter.name
@@ -74,8 +77,11 @@ struct CombiningMarkTests {
                         headers: headers,
                         body: payload.encoded?.1
                     )
+                    // DreamFactory's routes show no codes.
+                    let isNamed = answer.message?.hasPrefix("\(parameter.name) - ") == true
                     #expect(
-                        answer.status == 400 && answer.code == "\(parameter.name)_invalid",
+                        answer.status == 400
+                            && (endpoint.topic == .dreamFactory ? isNamed : answer.code == "\(parameter.name)_invalid"),
                         "\(endpoint.method) \(path), \(parameter.name): \(answer.text)"
                     )
                 }

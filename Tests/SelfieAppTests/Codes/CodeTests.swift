@@ -57,14 +57,14 @@ struct CodeTests {
             try await service.requestCode("ada@example.com")
             let second = try await service.mails.code(to: "ada@example.com", number: 2)
             if first != second { #expect(try await service.signIn("ada@example.com", code: first).isInvalidCode) }
+            #expect(try await service.signIn("ada@example.com", code: second).status == 200)
+            // The housekeeper may remove one that has ended at any time.
+            try await service.requestCode("ada@example.com")
+            let third = try await service.mails.code(to: "ada@example.com", number: 3)
             try await service.postgres.write(
                 "UPDATE codes SET ends_at = now() AT TIME ZONE 'UTC' - interval '1 ms' WHERE purpose = 'signin'"
             )
-            #expect(try await service.signIn("ada@example.com", code: second).isInvalidCode)
-            try await service.postgres.write(
-                "UPDATE codes SET ends_at = now() AT TIME ZONE 'UTC' + interval '9 minutes' WHERE purpose = 'signin'"
-            )
-            #expect(try await service.signIn("ada@example.com", code: second).status == 200)
+            #expect(try await service.signIn("ada@example.com", code: third).isInvalidCode)
         }
     }
 

@@ -21,7 +21,7 @@ struct CORSMiddlewareTests {
                 )
                 #expect(preflight.status == 204)
                 #expect(preflight.headers["access-control-allow-origin"] == origin)
-                #expect(preflight.headers["access-control-allow-methods"] == "DELETE, GET, PATCH, POST, PUT")
+                #expect(preflight.headers["access-control-allow-methods"] == "DELETE, GET, MERGE, PATCH, POST, PUT")
                 #expect(preflight.headers["access-control-allow-headers"]?.contains("Authorization") == true)
                 #expect(preflight.headers["access-control-allow-headers"]?.contains("Last-Event-ID") == true)
                 #expect(preflight.headers["access-control-allow-credentials"] == nil)

@@ -197,7 +197,7 @@ struct RecordTests {
             #expect(some.records.compactMap { $0["id"] as? String } == ["b3", "b7"])
             let (missing, message) = (
                 try await service.call("GET", "/api/records/bugs?where=%7B%22title%22:%22x%22%7D", as: bob),
-                "where - the collection has no index of title"
+                "where, order - the collection has no index of title"
             )
             #expect(missing.status == 400 && missing.code == "index_missing" && missing.message == message)
             let bad = [

@@ -119,11 +119,11 @@ struct RefusalTests {
             #expect(other.message == "address - is unknown,")
             let lists: [(query: String, message: String)] = [
                 ("houses?limit=201", "limit - is invalid (a whole number from 1 to 200),"),
-                ("houses?order=newest", "order - is invalid (created or -created),"),
+                ("houses?order=newest", "where, order - the collection has no index of newest"),
+                ("houses?order=-", "order - is invalid (created or an index, with or without -),"),
                 (
                     "houses?where=5",
-                    "where - is invalid (a JSON object with at most 4 fields and their values, "
-                        + "without arrays and objects),"
+                    "where - is invalid (a JSON object with at most 4 fields, and what each must have),"
                 ),
                 (#"houses?ids=a&where={"address":"a"}"#, "ids - is invalid (not together with where),"),
                 (#"houses?where={"address":5}"#, "where: address - must be a string,"),

@@ -23,6 +23,7 @@ extension Endpoint {
         case .public: []
         case .basic: [("Authorization", TestService.basic)]
         case .token: [("Authorization", tokenHeader(token))]
+        case .dreamFactory: [("X-DreamFactory-Session-Token", token)]
         case .ownPage: [("Sec-Fetch-Site", "same-origin")]
         case .cookie: [("Sec-Fetch-Site", "same-origin"), ("Cookie", "selfie=\(token)")]
         }

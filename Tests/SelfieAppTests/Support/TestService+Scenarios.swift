@@ -30,7 +30,10 @@ extension TestService {
         let isHead = scenario.method == "HEAD"
         Self.expectManners(of: answer, isHead: isHead, comment, sourceLocation: sourceLocation)
         if let message = scenario.message, !isHead {
-            let body = Self.body(status: scenario.status, message: message, code: answer.json["code"] as? String)
+            let body =
+                scenario.target.hasPrefix("/rest/")
+                ? #"{"error":[{"message":"\#(message)","code":\#(scenario.status)}]}"#
+                : Self.body(status: scenario.status, message: message, code: answer.json["code"] as? String)
             // What is missing is named behind the contract's members.
             let isSame =
                 answer.code == "parameters_missing" ? answer.text.hasPrefix(body.dropLast()) : answer.text == body
@@ -91,8 +94,10 @@ extension TestService {
             if isHead {
                 #expect(answer.body.isEmpty, comment, sourceLocation: sourceLocation)
             } else {
-                #expect(answer.json["status"] as? Int == answer.status, comment, sourceLocation: sourceLocation)
                 #expect(answer.message?.isEmpty == false, comment, sourceLocation: sourceLocation)
+                // DreamFactory's routes have another form, which each answer is checked for.
+                guard answer.json["error"] == nil else { return }
+                #expect(answer.json["status"] as? Int == answer.status, comment, sourceLocation: sourceLocation)
                 #expect(answer.json["code"] is String, comment, sourceLocation: sourceLocation)
                 #expect(answer.hasRefusalsMembers, comment, sourceLocation: sourceLocation)
             }

@@ -102,7 +102,7 @@ struct WebhookTests {
     }
 
     @Test("Only what was asked for is told; with --full the record, the photo or the user, as long as it is there")
-    func full() async throws {
+    func withContents() async throws {
         try await Self.run { service, receiver in
             try await Self.add(
                 receiver,
@@ -128,6 +128,26 @@ struct WebhookTests {
             let address = (records["houses.created"]?["data"] as? [String: Any])?["address"] as? String
             #expect(records["houses.created"] == nil || address == "Rue é")
             #expect(requests.allSatisfy { $0.isVerified })
+        }
+    }
+
+    @Test("A webhook for which too many events wait is disabled, and can be enabled again")
+    func full() async throws {
+        try await TestService.runWithSchema(sendsMails: false, adjust: { $0.worksInBackground = false }) { service in
+            var store = Self.store(service)
+            let url = try #require(WebhookURL("https://example.com/hook"))
+            let (id, _) = try #require(try await store.add(url, events: ["users"], isFull: false))
+            for number in 0..<11 { _ = try await service.addMember("m\(number)") }
+            store.maxWaitingCount = 11
+            #expect(try await store.tidy().isEmpty)
+            store.maxWaitingCount = 10
+            #expect(try await store.tidy() == [id])
+            #expect(try await store.find(id)?.disabledReason == .failing)
+            let failed = "SELECT count(*) FROM deliveries WHERE failed_at IS NOT NULL AND reason = 'disabled'"
+            #expect(try await service.count(PostgresQuery(stringLiteral: failed)) == 11)
+            #expect(try await store.enable(id))
+            #expect(try await store.tidy().isEmpty)
+            #expect(try await store.find(id)?.disabledAt == nil)
         }
     }
 
@@ -302,28 +322,6 @@ struct WebhookTests {
                 #expect(try await store.find(id)?.failingSince == nil)
                 #expect(try await store.remove(id))
             }
-            let (id, _) = try await Self.add(receiver, on: ["houses"], replies: .init(status: 503), service)
-            try await service.postgres.write(
-                """
-                INSERT INTO deliveries (id, channel, target, cause, due_at, ends_at)
-                SELECT gen_random_uuid(), 'webhook', 'webhook:' || \(id), '{}', now() + interval '1 day', now() + interval '2 days'
-                FROM generate_series(1, \(WebhookStore.maxWaitingCount))
-                """
-            )
-            #expect(try await store.tidy() == [])
-            try await service.postgres.write(
-                "INSERT INTO deliveries SELECT gen_random_uuid(), channel, target, cause FROM deliveries LIMIT 0"
-            )
-            try await service.postgres.write(
-                """
-                INSERT INTO deliveries (id, channel, target, cause, due_at, ends_at) VALUES (gen_random_uuid(), 'webhook',
-                    'webhook:' || \(id), '{}', now() + interval '1 day', now() + interval '2 days')
-                """
-            )
-            #expect(try await store.tidy() == [id])
-            #expect(try await store.find(id)?.disabledReason == .failing)
-            #expect(try await store.remove(id))
-            #expect(try await service.count("SELECT count(*) FROM deliveries") == 0)
         }
     }
 

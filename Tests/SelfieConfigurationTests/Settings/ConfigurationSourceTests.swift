@@ -61,7 +61,8 @@ struct ConfigurationSourceTests {
     func secrecy() {
         #expect(
             SettingsReader.secretKeys == [
-                "API_AUTH_NAME", "API_AUTH_PASSWORD", "AWS_ACCESS_KEY_ID", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
+                "API_AUTH_NAME", "API_AUTH_PASSWORD", "APNS_KEY", "FCM_SERVICE_ACCOUNT",
+                "AWS_ACCESS_KEY_ID", "AWS_CONTAINER_AUTHORIZATION_TOKEN",
                 "AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_SECRET_ACCESS_KEY",
                 "AWS_SESSION_TOKEN", "DATABASE_URL", "SECRET_KEY_BASE", "SMTP_URL",
             ]

@@ -2,9 +2,12 @@ import Foundation
 import Logging
 import Mail
 import Postgres
+import ProcessTestSupport
+import Push
 import S3
 import SelfiePhotos
 import ServerProcesses
+import TestSupport
 import Testing
 
 @testable import SelfieAccounts
@@ -297,7 +300,9 @@ struct ServiceConfigurationTests {
         "VERIFIED_EMAIL": ["secret", "true"], "SIGNUP_WITHOUT_PASSWORD": ["secret"],
         "RATE_LIMIT_CODES_PER_ACCOUNT": ["secret"], "RATE_LIMIT_CODES_PER_ADDRESS": ["0/1h"],
         "RATE_LIMIT_CODE_TRIES_PER_ACCOUNT": ["20"],
-        "RATE_LIMIT_NOTICES_PER_ADDRESS": ["1/1y"],
+        "RATE_LIMIT_NOTICES_PER_ADDRESS": ["1/1y"], "RATE_LIMIT_CHANGE_MAILS_PER_USER": ["secret"],
+        "APNS_URL": ["secret", "ftp://secret"], "APNS_SANDBOX_URL": ["secret"], "FCM_URL": ["secret"],
+        "FCM_SERVICE_ACCOUNT": ["secret", "{\"secret\":1}", "/secret/file"], "PUSH_CONTENTS": ["secret", "all", "IDS"],
         "LOG_LEVEL": ["secret", "verbose"],
         "DIRECTORY": ["secret", "true", "member", "Members"],
         "S3_FORCE_PATH_STYLE": ["secret"],
@@ -308,6 +313,44 @@ struct ServiceConfigurationTests {
         "AWS_SECRET_ACCESS_KEY": ["secret\nline"],
         "AWS_SESSION_TOKEN": ["secret\u{7}"],
     ]
+
+    @Test("Apple needs four settings, Google one; a key may be one line or a file, and nothing of it is shown")
+    func pushes() async throws {
+        #expect(try !read([:]).sendsPushes)
+        let key = PushPeer.apnsKey
+        var apple = [
+            "APNS_KEY": key, "APNS_KEY_ID": "ABC123DEFG", "APNS_TEAM_ID": "DEF123GHIJ", "APNS_TOPIC": "com.example.app",
+        ]
+        for form in [key, key.replacing("\n", with: "\\n")] {
+            apple["APNS_KEY"] = form
+            let configuration = try read(apple)
+            #expect(configuration.sendsPushes && configuration.push.apns?.topic == "com.example.app")
+            #expect(configuration.push.apns?.productionOrigin == "https://api.push.apple.com")
+            #expect(configuration.push.apns?.sandboxOrigin == "https://api.sandbox.push.apple.com")
+            #expect(!configuration.push.sendsContents && configuration.push.fcm == nil)
+            #expect(!configuration.differingSettings.values.contains { $0.contains("PRIVATE") })
+        }
+        try await TemporaryFolder.with { folder in
+            let file = folder.appending(path: "AuthKey.p8")
+            try Data(key.utf8).write(to: file)
+            apple["APNS_KEY"] = file.path
+            #expect(try read(apple.merging(["PUSH_CONTENTS": "contents"]) { $1 }).push.sendsContents)
+        }
+        let malformed = [
+            "APNS_KEY": ["secret", "/secret", "-----BEGIN PRIVATE KEY-----\nsecret"],
+            "APNS_KEY_ID": ["secret", "abc123defg"],
+            "APNS_TEAM_ID": ["secret"], "APNS_TOPIC": ["secret topic", "secret/"],
+        ]
+        for (name, values) in malformed {
+            for value in values {
+                let message = "\(try refusal(apple.merging([name: value]) { $1 }))"
+                #expect(message.contains("  \(name) is malformed") && !message.contains("secret"), "\(message)")
+            }
+            let changes = Dictionary(uniqueKeysWithValues: apple.map { ($0, $0 == name ? nil : $1) })
+            let message = "\(try refusal(changes))"
+            #expect(message.contains("  \(name) is missing") && message.contains("belong together"), "\(message)")
+        }
+    }
 
     @Test("A malformed value is named by its key and never shown", arguments: malformed.keys.sorted())
     func malformedValue(key: String) throws {

@@ -165,7 +165,7 @@ struct ChangeCursorTests {
             from: start,
             to: end,
             hasMore: true,
-            access: ChangeBatch.Access(roleStreams: [], sessionExpiry: nil)
+            access: ChangeBatch.Access(roleStreams: [], shownElsewhere: [:], sessionExpiry: nil)
         )
         #expect(batch.cursors.map { $0.number(in: 1) } == [3, 5, 9])
         #expect(batch.cursors.allSatisfy { $0.positions[1]?.end == Self.end(60) && $0.begun(in: 1) == 60 })

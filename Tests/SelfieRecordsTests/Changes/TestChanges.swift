@@ -67,7 +67,7 @@ extension ChangeBatch {
             from: cursor,
             to: cursor,
             hasMore: false,
-            access: Access(roleStreams: roleStreams, sessionExpiry: nil)
+            access: Access(roleStreams: roleStreams, shownElsewhere: [:], sessionExpiry: nil)
         )
     }
 }

@@ -118,6 +118,16 @@ enum ErrorTexts {
             "There is no such member, or the user may not see them.", "Remove the member from the app's list."
         ),
         "member_is_oneself": ("A user cannot block themselves.", "Do not offer it."),
+        "device_not_found": ("The user has no such device.", "Nothing: it is gone."),
+        "too_many_devices": (
+            "The user has 20 devices already.", "Ask the user to sign out elsewhere, or remove a device."
+        ),
+        "subscription_not_found": ("The user has no such subscription.", "Nothing: it is gone."),
+        "too_many_subscriptions": ("The user has 50 subscriptions already.", "Remove one, or make one wider."),
+        "subscription_id_invalid": (
+            "A subscription's id has other characters than `A-Z a-z 0-9 . _ : ~ @ -`, or more than 255.",
+            "Make it of these."
+        ),
         "too_many_blocks": ("The user has blocked 1,000 members already.", "Ask the user to unblock somebody."),
         "field_unknown": ("The body has a member that the call does not take.", "Leave it out."),
         "role_not_found": ("There is no such role, or the user may not see it.", "Do not offer it."),

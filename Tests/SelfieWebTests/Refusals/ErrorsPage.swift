@@ -7,7 +7,9 @@ import HTTPTypes
 enum ErrorsPage {
     /// All refusals that there are, each code with a status once.
     static var refusals: [ServiceError] {
-        let all = Routes.endpoints.flatMap(\.allRefusals) + [.wrongURL, .methodNotAllowed]
+        // DreamFactory's routes show no codes.
+        let endpoints = Routes.endpoints.filter { $0.topic != .dreamFactory }
+        let all = endpoints.flatMap(\.allRefusals) + [.wrongURL, .methodNotAllowed]
         var seen: Set<String> = []
         return all.filter { seen.insert("\($0.status.code) \($0.code)").inserted }
             .sorted { ($0.status.code, $0.code) < ($1.status.code, $1.code) }

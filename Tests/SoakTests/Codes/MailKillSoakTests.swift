@@ -20,20 +20,8 @@ struct MailKillSoakTests {
             let settings = [
                 "SMTP_URL": "smtp://localhost:\(peer.port)", "MAIL_FROM": "no-reply@example.com",
             ]
-            try await TestCluster.withDatabase { url in
-                try await ServedSelfie.withObjects(.disk) { objects in
-                    try await TestCluster.withClient(url) { postgres in
-                        let start = {
-                            try await ServedSelfie.start(
-                                databaseURL: url,
-                                objects: objects,
-                                settings: settings,
-                                postgres: postgres
-                            )
-                        }
-                        try await Self.run(start, peer, postgres)
-                    }
-                }
+            try await ServedSelfie.runSeveral(settings: settings) { start, postgres in
+                try await Self.run(start, peer, postgres)
             }
         }
     }

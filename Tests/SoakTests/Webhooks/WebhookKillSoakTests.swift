@@ -18,21 +18,9 @@ struct WebhookKillSoakTests {
     @Test("Each event arrives, with one id and one body, and each try is verified")
     func kills() async throws {
         try await WebhookReceiver.with { receiver in
-            try await TestCluster.withDatabase { url in
-                try await ServedSelfie.withObjects(.disk) { objects in
-                    try await TestCluster.withClient(url) { postgres in
-                        let settings = ["WEBHOOK_NETWORKS": "127.0.0.0/8", "RATE_LIMITS": "off"]
-                        let start = {
-                            try await ServedSelfie.start(
-                                databaseURL: url,
-                                objects: objects,
-                                settings: settings,
-                                postgres: postgres
-                            )
-                        }
-                        try await Self.run(start, receiver, postgres)
-                    }
-                }
+            let settings = ["WEBHOOK_NETWORKS": "127.0.0.0/8", "RATE_LIMITS": "off"]
+            try await ServedSelfie.runSeveral(settings: settings) { start, postgres in
+                try await Self.run(start, receiver, postgres)
             }
         }
     }

@@ -3,67 +3,89 @@ import JSON
 import Postgres
 import RecordSchema
 
-/// The statement of a list: it walks along one stream's grants, or along the values of an index.
+/// The statements of a list.
 struct RecordListStatement {
-    let query: RecordQuery
-    let reader: RecordReader
+    let walk: RecordWalk
 
-    /// The statement.
+    private var query: RecordQuery { walk.query }
+    private var reader: RecordReader { walk.reader }
+
+    /// The statement of a page.
     ///
-    /// Each row has the schema's version, the stream, the position after which the list begins, and the number of
-    /// records in the page. If more follow, it has the position of the last one. A page with too many bytes has fewer
-    /// records.
-    ///
-    /// - Returns: The statement.
-    /// - Throws: `RecordRefusal` for a condition without an index, or with a value of another type than its field.
-    func text() throws(RecordRefusal) -> PostgresQuery {
-        let (walk, lookedAt) = try walk()
+    /// Each row has the schema's version, the stream, the position after which the list begins, and the number of records in
+    /// the page. If more follow, it has the position of the last one, and whether that was only looked at. A page with too
+    /// many bytes has fewer records.
+    var page: PostgresQuery {
         let limit = PostgresQuery(stringLiteral: "\(query.limit + 1)")
+        let offset = PostgresQuery(stringLiteral: query.offset == 0 ? "" : "OFFSET \(query.offset)")
+        // Without an index, nothing has a value.
+        let value: PostgresQuery = query.order.index == nil ? "NULL::text" : "value"
         return """
-            WITH reader AS MATERIALIZED (\(part: reader.listStream)),
-            position AS MATERIALIZED (SELECT \(part: position) AS key),
-            looked_at AS MATERIALIZED (\(part: lookedAt)),
-            listed AS MATERIALIZED (\(part: walk) \(part: order("record_key")) LIMIT \(part: limit)),
-            wanted AS MATERIALIZED (
-                SELECT record_key FROM listed \(part: order("record_key")) LIMIT \(query.limit)
+            WITH \(part: reader(position)), looked_at AS NOT MATERIALIZED (\(part: walk.lookedAt)),
+            listed AS MATERIALIZED (
+                SELECT record_key, \(part: value) AS value, byte_count FROM (\(part: records(limit))) AS found
+                \(part: walk.filters) \(part: walk.order("record_key")) LIMIT \(part: limit) \(part: offset)
             ),
-            measured AS MATERIALIZED (
-                SELECT key, sum(byte_count) OVER (\(part: order("key"))) - byte_count AS bytes_before
-                FROM wanted CROSS JOIN LATERAL (
-                    SELECT key, byte_count FROM records WHERE key = record_key AND \(part: RecordReader.isThere) LIMIT 1
-                ) AS records
+            wanted AS MATERIALIZED (
+                SELECT record_key AS key, value, sum(byte_count) OVER (\(part: walk.order("record_key"))) - byte_count AS bytes_before
+                FROM (SELECT * FROM listed \(part: walk.order("record_key")) LIMIT \(query.limit)) AS first
             ),
             page AS (
-                SELECT \(part: RecordRow.columns)
-                FROM measured CROSS JOIN LATERAL (
-                    SELECT * FROM records WHERE records.key = measured.key LIMIT 1
+                SELECT \(part: RecordRow.columns), wanted.value
+                FROM wanted CROSS JOIN LATERAL (
+                    SELECT * FROM records WHERE records.key = wanted.key LIMIT 1
                 ) AS records \(part: RecordRow.joins(reader))
                 WHERE bytes_before < \(RecordQuery.maxPageBytes)
-            )
+            ),
+            last AS MATERIALIZED (\(part: lastBeforeMore))
             SELECT \(part: SchemaStore.versionColumn) AS schema_version, (SELECT id FROM reader) AS stream_id,
-                (SELECT key FROM position) AS begin, (SELECT count(*) FROM measured) AS wanted_count,
-                \(part: lastBeforeMore) AS last_before_more, page.*
-            FROM (VALUES (1)) AS present LEFT JOIN page ON true \(part: order("page.key"))
+                (SELECT key FROM position) AS begin, (SELECT count(*) FROM wanted) AS wanted_count,
+                (SELECT \(part: RecordRow.position) FROM records WHERE key = (SELECT key FROM last)) AS last_before_more,
+                (SELECT value FROM last) AS last_value, (SELECT is_limited FROM last) AS is_limited, page.*
+            FROM (VALUES (1)) AS present LEFT JOIN page ON true \(part: walk.order("page.key"))
             """
     }
 
-    private func order(_ column: String) -> PostgresQuery {
-        PostgresQuery(stringLiteral: "ORDER BY \(column)\(query.order == .newest ? " DESC" : "")")
+    /// The statement that counts all records of the list: `count`, and how many were looked at as `looked_at`.
+    var count: PostgresQuery {
+        """
+        WITH \(part: reader("NULL::bigint")), looked_at AS MATERIALIZED (\(part: walk.counted))
+        SELECT (SELECT count(*) FROM (SELECT * FROM looked_at \(part: Self.live)) AS found \(part: walk.countFilters)) AS count,
+            (SELECT count(*) FROM looked_at) AS looked_at
+        """
     }
 
-    /// The position of the last record that was looked at, if more follow.
+    /// Selects the records that are looked at, as far as they are there.
+    private func records(_ limit: PostgresQuery) -> PostgresQuery {
+        walk.merged(limit, Self.live) ?? "SELECT * FROM looked_at \(part: Self.live)"
+    }
+
+    /// Joins to `record_key` a record that is there.
+    private static let live: PostgresQuery = """
+        CROSS JOIN LATERAL (
+            SELECT byte_count FROM records WHERE key = record_key AND \(part: RecordReader.isThere) LIMIT 1
+        ) AS records
+        """
+
+    private func reader(_ position: PostgresQuery) -> PostgresQuery {
+        """
+        reader AS MATERIALIZED (\(part: reader.listStream)), position AS MATERIALIZED (SELECT \(part: position) AS key)
+        """
+    }
+
+    /// Selects the last record of the page, or else the last one that was looked at, if more may follow.
     private var lastBeforeMore: PostgresQuery {
-        let last = query.order == .created ? PostgresQuery("max(record_key)") : "min(record_key)"
-        let whenCapped: PostgresQuery =
-            query.conditions.count > 1
-            ? """
-            WHEN (SELECT count(*) FROM looked_at) = \(RecordQuery.maxLookedAtCount)
-                THEN (SELECT \(part: RecordRow.position) FROM records WHERE key = (SELECT \(part: last) FROM looked_at))
-            """ : ""
+        let value: PostgresQuery = query.order.index == nil ? "NULL::text" : "value"
+        let listed: PostgresQuery = """
+            SELECT record_key AS key, value, false AS is_limited FROM (
+                SELECT * FROM listed \(part: walk.order("record_key")) LIMIT 1 OFFSET \(query.limit - 1)
+            ) AS last WHERE (SELECT count(*) FROM listed) > \(query.limit)
+            """
+        guard walk.isLimited else { return listed }
         return """
-            CASE WHEN (SELECT count(*) FROM listed) > \(query.limit)
-                THEN (SELECT \(part: RecordRow.position) FROM records WHERE key = (SELECT \(part: last) FROM wanted))
-            \(part: whenCapped) END
+            \(part: listed) UNION ALL SELECT record_key, \(part: value), true FROM (
+                SELECT * FROM looked_at OFFSET \(RecordQuery.maxLookedAtCount - 1)
+            ) AS last WHERE (SELECT count(*) FROM listed) <= \(query.limit)
             """
     }
 
@@ -92,74 +114,5 @@ struct RecordListStatement {
             """
         }
         return "coalesce(\(part: key("deleted_at IS NULL")), \(part: key("deleted_at IS NOT NULL")))"
-    }
-
-    private var beyond: PostgresQuery {
-        switch (query.after, query.order) {
-        case (nil, _): ""
-        case (_, .created): "AND record_key > (SELECT key FROM position)"
-        case (_, .newest): "AND record_key < (SELECT key FROM position)"
-        }
-    }
-
-    private typealias Walk = (records: PostgresQuery, lookedAt: PostgresQuery)
-
-    /// Selects the keys of the list without an order, and for several conditions those that are looked at.
-    private func walk() throws(RecordRefusal) -> Walk {
-        let nothing: PostgresQuery = "SELECT NULL::bigint AS record_key WHERE false"
-        let isGranted: PostgresQuery = """
-            stream_id = (SELECT id FROM reader) AND collection_id = \(reader.collection.id)
-            """
-        if let ids = query.ids {
-            return (
-                """
-                SELECT record_key FROM grants WHERE \(part: isGranted) AND rights % 2 = 1 AND record_key IN (
-                    SELECT key FROM records WHERE \(part: reader.isInPlace) AND id = ANY(\(ids)) AND deleted_at IS NULL
-                ) \(part: beyond)
-                """,
-                nothing
-            )
-        }
-        let values = try indexValues()
-        guard let first = values.first else {
-            return (
-                "SELECT record_key FROM grants WHERE \(part: isGranted) AND rights % 2 = 1 \(part: beyond)", nothing
-            )
-        }
-        let walked: PostgresQuery = """
-            SELECT record_key FROM record_index WHERE \(part: isGranted) AND field = \(first.field)
-                AND value = \(first.value.text) \(part: beyond)
-            """
-        if values.count == 1 { return (walked, nothing) }
-        let others = values.dropFirst().map { field, value -> PostgresQuery in
-            """
-            EXISTS (
-                SELECT FROM record_index AS other WHERE other.stream_id = (SELECT id FROM reader)
-                    AND other.collection_id = \(reader.collection.id) AND other.field = \(field)
-                    AND other.value = \(value.text) AND other.record_key = looked_at.record_key
-            )
-            """
-        }
-        let conditions = others.dropFirst().reduce(others[0]) { "\(part: $0) AND \(part: $1)" }
-        return (
-            "SELECT record_key FROM looked_at WHERE \(part: conditions)",
-            "\(part: walked) \(part: order("record_key")) LIMIT \(RecordQuery.maxLookedAtCount)"
-        )
-    }
-
-    private func indexValues() throws(RecordRefusal) -> [(field: String, value: IndexValue)] {
-        var values: [(String, IndexValue)] = []
-        for (field, value) in query.conditions {
-            guard reader.collection.definition.indexes.contains(field) else {
-                throw RecordRefusal(.noIndex(field: field))
-            }
-            let type = reader.collection.definition.field(field)?.type
-            // No record can have such a value, so a list without records would hide the mistake.
-            if value != .null, let reason = type?.validationError(of: value), case .notA = reason {
-                throw RecordRefusal(.invalidCondition(RecordValidationError(field, reason)))
-            }
-            values.append((field, IndexValue(value, of: type)))
-        }
-        return values
     }
 }

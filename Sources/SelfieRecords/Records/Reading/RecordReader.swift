@@ -24,17 +24,24 @@ struct RecordReader {
 
     /// Selects the stream that a list walks along, if the user has it.
     ///
-    /// A user reads each collection's records through one stream.
+    /// A user reads each collection's records through one stream: that of the role, or else that of the role which only reads.
     var listStream: PostgresQuery {
         switch collection.definition.access {
         case .private, .acl, .inbox: own
         case .published: "SELECT \(collection.streamID)::bigint AS id"
         case .shared:
             """
-            SELECT \(collection.role?.streamID)::bigint AS id
-            WHERE EXISTS (\(part: roles(collection.role.map { [$0] } ?? [])))
+            SELECT id FROM (
+                \(part: stream(of: collection.role)) UNION ALL \(part: stream(of: collection.readers))
+            ) AS mine LIMIT 1
             """
         }
+    }
+
+    /// Selects the stream of a role, if the user has the role.
+    private func stream(of role: AppliedRole?) -> PostgresQuery {
+        guard let role else { return "SELECT NULL::bigint AS id WHERE false" }
+        return "SELECT \(role.streamID)::bigint AS id WHERE EXISTS (\(part: roles([role])))"
     }
 
     /// Selects all streams by which the user has rights in the collection.
@@ -47,6 +54,7 @@ struct RecordReader {
         return """
             \(part: own) AND EXISTS (\(part: roles))
             UNION ALL SELECT id FROM streams WHERE role_id IN (\(part: roles))
+            UNION ALL \(part: stream(of: collection.readers))
             """
     }
 

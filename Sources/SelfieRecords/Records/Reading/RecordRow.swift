@@ -15,7 +15,7 @@ struct RecordRow {
         \(part: RecordTransaction.timeText("records.created_at")) AS created_at,
         \(part: RecordTransaction.timeText("records.updated_at")) AS updated_at,
         \(part: RecordTransaction.timeText("expires_at")) AS expires_at,
-        pictures.fields AS photo_fields, pictures.ids AS photo_ids, pictures.series AS photo_series,
+        pictures.fields AS photo_fields, pictures.elements AS photo_elements, pictures.ids AS photo_ids, pictures.series AS photo_series,
         sharing.readers AS readers, sharing.writers AS writers
         """
 
@@ -34,8 +34,9 @@ struct RecordRow {
         """
         JOIN users AS owner ON owner.id = records.owner_id
         LEFT JOIN LATERAL (
-            SELECT array_agg(field ORDER BY field) AS fields, array_agg(random_id::text ORDER BY field) AS ids,
-                array_agg(coalesce(url_series, 0) ORDER BY field) AS series
+            SELECT array_agg(field ORDER BY field, element) AS fields, array_agg(element ORDER BY field, element) AS elements,
+                array_agg(random_id::text ORDER BY field, element) AS ids,
+                array_agg(coalesce(url_series, 0) ORDER BY field, element) AS series
             FROM photo_references JOIN photos ON photos.id = photo_id LEFT JOIN photo_libraries USING (user_id)
             WHERE record_key = records.key
         ) AS pictures ON records.collection_id = ANY(\(part: pictured))
@@ -80,18 +81,21 @@ struct RecordRow {
     }
 
     /// - Parameters:
-    ///   - row: A row with ``columns``.
+    ///   - row: A row with ``columns``, and `value` where the order has an index.
+    ///   - order: The order of the list that it is in.
     ///   - schema: The schema, which has the names of collections.
     /// - Throws: `SchemaChanged` for a collection that the schema does not have, `PostgresError`.
-    init(_ row: PostgresRow, schema: AppliedSchema) throws {
+    init(_ row: PostgresRow, in order: RecordQuery.Order = .created, schema: AppliedSchema) throws {
         guard let collection = schema.collection(id: try row.decode("collection_id")) else { throw SchemaChanged() }
         let fields: [String] = try row.decodeIfPresent("photo_fields") ?? []
+        let elements: [String] = try row.decodeIfPresent("photo_elements") ?? []
         let photos = zip(
             try row.decodeIfPresent("photo_ids", as: [String].self) ?? [],
             try row.decodeIfPresent("photo_series", as: [Int].self) ?? []
         )
         key = try row.decode("key")
-        position = try row.decode("position")
+        let value: String? = order.index == nil ? nil : try row.decodeIfPresent("value")
+        position = RecordQuery.Position.text(try row.decode("position"), in: order, value: value)
         record = StoredRecord(
             id: try row.decode("id"),
             collection: collection.name,
@@ -103,8 +107,13 @@ struct RecordRow {
             createdAt: try row.decode("created_at"),
             updatedAt: try row.decode("updated_at"),
             expiresAt: try row.decodeIfPresent("expires_at"),
-            photos: zip(fields, photos).map { field, photo in
-                StoredRecord.PhotoField(field: field, randomID: photo.0, urlSeries: photo.1)
+            photos: zip(zip(fields, elements), photos).map { place, photo in
+                StoredRecord.PhotoField(
+                    field: place.0,
+                    isElement: !place.1.isEmpty,
+                    randomID: photo.0,
+                    urlSeries: photo.1
+                )
             }
         )
     }

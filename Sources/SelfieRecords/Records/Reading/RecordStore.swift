@@ -17,7 +17,7 @@ struct RecordStore: Sendable {
         _ id: String,
         for reader: RecordReader,
         schema: AppliedSchema
-    ) async throws -> (record: StoredRecord, rights: Rights)? {
+    ) async throws -> (row: RecordRow, rights: Rights)? {
         let rows = try await postgres.read(
             """
             SELECT schema_version, found.* FROM (SELECT \(part: SchemaStore.versionColumn) AS schema_version) AS present
@@ -35,7 +35,7 @@ struct RecordStore: Sendable {
         try Self.check(rows, schema)
         guard try rows[0].decodeIfPresent("key", as: Int.self) != nil else { return nil }
         let rights = try rows[0].decodeIfPresent("rights").map(Rights.init(rawValue:)) ?? []
-        return (try RecordRow(rows[0], schema: schema).record, rights)
+        return (try RecordRow(rows[0], schema: schema), rights)
     }
 
     /// The bytes of some records, as far as the reader may see them.
@@ -115,30 +115,54 @@ struct RecordStore: Sendable {
         let rows: [RecordRow]
         /// Where the next page begins; nil for the last page.
         let next: String?
+        /// Whether it ended since too many records were looked at.
+        let isLimited: Bool
+    }
+
+    /// The way to the records of a list that looks at the fewest.
+    ///
+    /// - Throws: `RecordRefusal`, `PostgresError`.
+    func walk(_ query: RecordQuery, for reader: RecordReader) async throws -> RecordWalk {
+        let walk = try RecordWalk(query, by: reader)
+        guard walk.dependsOnSizes else { return walk }
+        return walk.choosing(by: try await postgres.read(walk.sizes)[0].decode("sizes"))
+    }
+
+    /// The number of records of a list.
+    ///
+    /// - Throws: `PostgresError`.
+    func count(_ walk: RecordWalk) async throws -> RecordPage.Count {
+        let row = try await postgres.read(RecordListStatement(walk: walk).count)[0]
+        let lookedAt: Int = try row.decode("looked_at")
+        return RecordPage.Count(
+            value: try row.decode("count"),
+            isLimited: walk.countIsLimited && lookedAt == RecordQuery.maxLookedAtCount
+        )
     }
 
     /// A page of a list.
     ///
     /// - Parameters:
-    ///   - query: Which records.
-    ///   - reader: Who reads, and the collection.
+    ///   - walk: The way to its records.
     ///   - schema: The schema.
     /// - Returns: The page; nil when the reader may not read any of the collection's.
     /// - Throws: `RecordRefusal`, `SchemaChanged`, `PostgresError`.
-    func page(_ query: RecordQuery, for reader: RecordReader, schema: AppliedSchema) async throws -> Page? {
-        let statement = RecordListStatement(query: query, reader: reader)
-        let rows = try await postgres.read(try statement.text())
+    func page(_ walk: RecordWalk, schema: AppliedSchema) async throws -> Page? {
+        let query = walk.query
+        let rows = try await postgres.read(RecordListStatement(walk: walk).page)
         try Self.check(rows, schema)
         guard try rows[0].decodeIfPresent("stream_id", as: Int.self) != nil else { return nil }
         if query.after != nil, try rows[0].decodeIfPresent("begin", as: Int.self) == nil {
             throw RecordRefusal(.noSuchPosition)
         }
         let found = try rows.filter { try $0.decodeIfPresent("key", as: Int.self) != nil }
-            .map { try RecordRow($0, schema: schema) }
+            .map { try RecordRow($0, in: query.order, schema: schema) }
         let wanted: Int = try rows[0].decode("wanted_count")
-        let next: String? =
-            found.count < wanted ? found.last?.position : try rows[0].decodeIfPresent("last_before_more")
-        return Page(rows: found, next: next)
+        if found.count < wanted { return Page(rows: found, next: found.last?.position, isLimited: false) }
+        let next = try rows[0].decodeIfPresent("last_before_more", as: String.self).map { last in
+            RecordQuery.Position.text(last, in: query.order, value: try rows[0].decodeIfPresent("last_value"))
+        }
+        return Page(rows: found, next: next, isLimited: try rows[0].decodeIfPresent("is_limited") ?? false)
     }
 
     /// The records that others refer to, as far as the reader may see them.
@@ -162,7 +186,7 @@ struct RecordStore: Sendable {
             FROM record_references JOIN records ON records.key = target_key
             WHERE record_references.record_key = ANY(\(keys)) AND field = ANY(\(fields))
                 AND \(part: RecordReader.isThere) AND \(part: Self.isReadable(userID: userID, in: targets))
-            ORDER BY record_references.record_key, field
+            ORDER BY record_references.record_key, field, element
             """
         )
         return try rows.reduce(into: [:]) { references, row in

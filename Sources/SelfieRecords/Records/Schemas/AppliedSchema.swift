@@ -21,13 +21,14 @@ package struct AppliedSchema: Sendable {
                 definition: definition,
                 streamID: part.streamID,
                 role: definition.role.flatMap(role),
+                readers: definition.readers.flatMap(role),
                 managers: definition.role.map { schema.managers(of: $0).compactMap(role) } ?? []
             )
         }
         self.collections = collections
         parentRules = collections.values.compactMap { child in
             guard let parent = child.definition.parent,
-                let name = child.definition.references.first(where: { $0.field == parent.field })?.collection
+                case .reference(let name)? = child.definition.field(parent.field)?.type
             else { return nil }
             return collections[name].map {
                 ParentRule(child: child, parent: $0, reference: parent.field, field: parent.set)
@@ -72,6 +73,16 @@ package struct AppliedSchema: Sendable {
     /// All collections, in no order.
     var allCollections: [AppliedCollection] { Array(collections.values) }
 
+    /// The collections that two roles read, each with the stream of the role that only reads, and that of the other one.
+    ///
+    /// Who has both is shown a change by the latter.
+    var readTwice: [(collection: AppliedCollection, stream: Int, otherStream: Int)] {
+        collections.values.compactMap { collection in
+            guard let readers = collection.readers, let role = collection.role else { return nil }
+            return (collection, readers.streamID, role.streamID)
+        }
+    }
+
     /// The collection of an id; nil when there is none.
     func collection(id: Int) -> AppliedCollection? {
         collections.values.first { $0.id == id }
@@ -93,10 +104,19 @@ struct AppliedCollection: Sendable {
     let streamID: Int
     /// The role whose members share the records; nil if `access` is not `shared`.
     let role: AppliedRole?
-    /// The roles that manage this role.
+    /// The role whose members only read the records; nil for none.
+    let readers: AppliedRole?
+    /// The roles that manage the role whose members share the records.
     let managers: [AppliedRole]
 
     var name: String { definition.name }
+
+    /// The role whose members are told of a change by its own stream, and not by that of the role which only reads.
+    ///
+    /// Nil for all other streams.
+    func roleTold(besides stream: Int) -> Int? {
+        stream == readers?.streamID ? role?.id : nil
+    }
 
     /// The rights that a record gives to streams.
     ///
@@ -108,7 +128,7 @@ struct AppliedCollection: Sendable {
     /// - Returns: By stream.
     func sharing(owner: Int, recipient: Int? = nil, readers: [Int] = [], writers: [Int] = []) -> [Int: Rights] {
         var sharing: [Int: Rights] = [:]
-        for (grantee, rights) in definition.access.rights {
+        for (grantee, rights) in definition.rights {
             let streams: [Int] =
                 switch grantee {
                 case .owner: [owner]
@@ -116,6 +136,7 @@ struct AppliedCollection: Sendable {
                 case .writer: writers
                 case .recipient: [recipient].compactMap(\.self)
                 case .role: [role].compactMap { $0?.streamID }
+                case .readingRole: [self.readers].compactMap { $0?.streamID }
                 case .managingRoles: managers.map(\.streamID)
                 case .everybody: [streamID]
                 }

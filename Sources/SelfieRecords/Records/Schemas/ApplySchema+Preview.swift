@@ -65,14 +65,14 @@ extension ApplySchema {
         switch widening.readers {
         case .everybody: (isEverybody, roles) = (true, [])
         case .roles(let names): (isEverybody, roles) = (false, names)
-        case .ofEachRecord: return nil
+        case .newUsers, .ofEachRecord: return nil
         }
         let having: PostgresQuery = "SELECT FROM role_members JOIN roles ON roles.id = role_id WHERE user_id = users.id"
         return try await postgres.read(
             """
             SELECT count(*) AS count FROM users WHERE disabled_at IS NULL
                 AND (\(isEverybody) OR EXISTS (\(part: having) AND name = ANY(\(roles))))
-                AND NOT EXISTS (\(part: having) AND name = \(widening.formerRole) AND roles.disabled_at IS NULL)
+                AND NOT EXISTS (\(part: having) AND name = ANY(\(widening.formerRoles)) AND roles.disabled_at IS NULL)
             """
         )[0].decode("count")
     }

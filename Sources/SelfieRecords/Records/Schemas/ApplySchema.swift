@@ -83,6 +83,7 @@ package struct ApplySchema: Sendable {
                 guard let collection = try? new.collection(name), let before = old.schema.collection(name) else {
                     continue
                 }
+                try await FilterTable.review(collection, on: connection)
                 let count = try await review(
                     collection,
                     isShared: SchemaPlan.isSharedAlike(before, collection.definition, old.schema, schema),
@@ -104,6 +105,10 @@ package struct ApplySchema: Sendable {
             \(part: StreamTable.adding("role_id", "SELECT id FROM added"))
             """
         )
+        let defaults = schema.roles.filter(\.isDefault).map(\.name)
+        try await connection.execute(
+            "UPDATE roles SET is_default = NOT is_default WHERE is_default <> (name = ANY(\(defaults)))"
+        )
         try await connection.execute(
             """
             WITH added AS (
@@ -124,6 +129,7 @@ package struct ApplySchema: Sendable {
         for collection in old.schema.collections where schema.collection(collection.name) == nil {
             guard let id = try? old.collection(collection.name).id else { continue }
             try await removeRecords(of: id, on: connection)
+            try await connection.execute(FilterTable.removal(ofCollection: id))
             try await connection.execute("DELETE FROM collections WHERE id = \(id)")
         }
         for role in old.schema.roles where !schema.roles.contains(where: { $0.name == role.name }) {

@@ -13,8 +13,8 @@ struct ExistingRecord: Sendable {
     /// What it was when it was sent; nil for a record that was not sent to an inbox.
     let sent: Sent?
     let version: Int
-    /// Such as `2026-11-24T10:00:00.000Z`.
-    let createdAt: String
+    let createdAt: Timestamp
+    let updatedAt: Timestamp
     let expiresAt: Timestamp?
     let isExpired: Bool
     /// By stream.

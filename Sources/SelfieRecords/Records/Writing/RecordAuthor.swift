@@ -30,7 +30,17 @@ struct RecordAuthor: Sendable {
 
     /// The streams by which the user reaches the records of a collection.
     func streams(in collection: AppliedCollection) -> Set<Int> {
-        Set(roles(in: collection).map(\.streamID)).union([member.streamID, collection.streamID])
+        let roles = roles(in: collection)
+        var streams = Set(roles.map(\.streamID)).union([collection.streamID])
+        // A former member of the role has no rights as an owner either.
+        if collection.definition.access != .shared || !roles.isEmpty { streams.insert(member.streamID) }
+        if onlyReads(collection) { streams.formUnion([collection.readers].compactMap { $0?.streamID }) }
+        return streams
+    }
+
+    /// Whether the user has the role that only reads a collection.
+    func onlyReads(_ collection: AppliedCollection) -> Bool {
+        collection.readers.map { roleIDs.contains($0.id) } ?? false
     }
 
     /// Requires that a collection exists for the user.
@@ -39,10 +49,10 @@ struct RecordAuthor: Sendable {
     /// it.
     func requireRole(in collection: AppliedCollection) throws(RecordRefusal) {
         guard collection.definition.access == .shared else { return }
-        if roles(in: collection).isEmpty { throw RecordRefusal(.noCollection) }
+        if roles(in: collection).isEmpty, !onlyReads(collection) { throw RecordRefusal(.noCollection) }
     }
 
-    /// The roles that the user has, of those that have rights in a collection.
+    /// The roles that the user has, of those that may change records of a collection.
     private func roles(in collection: AppliedCollection) -> [AppliedRole] {
         ([collection.role].compactMap(\.self) + collection.managers).filter { roleIDs.contains($0.id) }
     }

@@ -118,6 +118,7 @@ struct RecordCall {
         guard inherited.allSatisfy({ snapshot.author.named[$0] != nil }) else { return .busy }
 
         if planner.isUnreachable(for: operations) { throw RecordRefusal(.noMember) }
+        let operations = try await numbered(transaction)
         var outcomes: [RecordPlanner.Outcome] = []
         for operation in operations {
             if operation.position > 0 { await Task.yield() }
@@ -131,7 +132,8 @@ struct RecordCall {
 
         try await requireUnreferred(drafts, transaction)
         guard let targets = try await transaction.targets(of: drafts, by: snapshot.author) else { return .busy }
-        let writes = try await transaction.write(drafts, to: targets, by: session.userID, quotaBytes: quotaBytes)
+        let author = ChangeAuthor(userID: session.userID, sessionID: session.id)
+        let writes = try await transaction.write(drafts, to: targets, by: author, quotaBytes: quotaBytes)
         let written = writes.rows
         let pictured = zip(drafts, written).filter {
             !$0.0.collection.definition.photoFields.isEmpty && $0.0.content != nil
@@ -156,6 +158,28 @@ struct RecordCall {
                 sendCount: sendCount
             )
         )
+    }
+
+    /// The operations, with numbers as the ids of new records where the collection wants that.
+    private func numbered(_ transaction: RecordTransaction) async throws -> [PreparedOperation] {
+        guard collection.definition.hasIntegerIDs else { return operations }
+        // What will be refused takes no number, and waits for nobody.
+        for operation in operations {
+            if case .failure(let refusal)? = operation.content {
+                throw RecordRefusal(refusal.reason, at: operation.position)
+            }
+        }
+        var numbers = try await transaction.newNumbers(
+            operations.count { $0.action == .create && !$0.namesRecord },
+            in: collection,
+            besides: operations.filter(\.namesRecord).map(\.id)
+        ).makeIterator()
+        return operations.map { operation in
+            guard operation.action == .create, !operation.namesRecord, let number = numbers.next() else {
+                return operation
+            }
+            return operation.numbered(number)
+        }
     }
 
     /// The members that the call names, or may name.
@@ -226,7 +250,7 @@ struct PreparedOperation {
     let position: Int
     private let operation: RecordOperation
     /// The record's id, which may be a new one.
-    let id: String
+    private(set) var id: String
     /// The data of a new record, or of one that is replaced; nil for other operations.
     let content: Result<RecordData, RecordRefusal>?
     /// The parent of a new record; nil for none.
@@ -269,6 +293,13 @@ struct PreparedOperation {
 
     /// Whether a client has chosen the id.
     var namesRecord: Bool { operation.id != nil }
+
+    /// The same with a number as the id of its new record.
+    func numbered(_ number: Int) -> PreparedOperation {
+        var operation = self
+        operation.id = String(number)
+        return operation
+    }
 
     /// Data after the operation.
     func changed(_ old: JSONValue) -> JSONValue {

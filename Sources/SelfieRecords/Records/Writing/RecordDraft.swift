@@ -26,6 +26,9 @@ struct RecordDraft: Sendable {
         let newLinks: [RecordData.Link]
         /// As ``SentDigests`` makes it; nil for a record that is not sent to another member's inbox.
         var sentDigest: String?
+        /// When an imported record was created and changed elsewhere; nil for the present.
+        var importedCreation: Timestamp?
+        var importedUpdate: Timestamp?
     }
 
     /// What others name when they refer to it.
@@ -40,12 +43,8 @@ struct RecordDraft: Sendable {
         return grants.count { $0.isNew && $0.stream != owner.streamID }
     }
 
-    /// What becomes of the record, in the words of the feed.
-    enum Effect: String {
-        case created, updated, deleted
-    }
-
-    var effect: Effect { content == nil ? .deleted : existing == nil ? .created : .updated }
+    /// What becomes of the record.
+    var effect: ChangeKind { content == nil ? .deleted : existing == nil ? .created : .updated }
 
     /// Whether it deletes an existing record: now, or by a new expiry.
     var endsExisting: Bool {
@@ -93,7 +92,7 @@ struct RecordDraft: Sendable {
             readers: members(with: .read),
             writers: members(with: .write),
             version: version,
-            createdAt: existing?.createdAt ?? author.now.text,
+            createdAt: (existing?.createdAt ?? author.now).text,
             updatedAt: author.now.text,
             expiresAt: content.expiresAt?.text,
             photos: photos
@@ -149,7 +148,8 @@ extension RecordDraft.Content {
     ///
     /// An unchanged field keeps its reference, even if its author may no longer refer to the target.
     init(_ data: RecordData, changing old: RecordData, expiresAt: Timestamp?) {
-        self.init(data: data, expiresAt: expiresAt, newLinks: data.links.filter { !old.links.contains($0) })
+        let present = Set(old.links)
+        self.init(data: data, expiresAt: expiresAt, newLinks: data.links.filter { !present.contains($0) })
     }
 
     /// The present contents of a record.

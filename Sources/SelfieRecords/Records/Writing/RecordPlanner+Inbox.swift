@@ -23,7 +23,7 @@ extension RecordPlanner {
             SentRecord(
                 ownerID: record.owner.userID,
                 digest: record.sent?.digest,
-                createdAt: record.createdAt,
+                createdAt: record.createdAt.text,
                 expiresAt: record.sent?.expiresAt
             )
         }

@@ -57,7 +57,12 @@ struct RecordPlanner {
         case .exists, .version: throw RecordRefusal(.noRecord)
         }
         let data = try content.get()
-        if let role = collection.role, !author.roleIDs.contains(role.id) { throw RecordRefusal(.noCollection) }
+        if let role = collection.role, !author.roleIDs.contains(role.id) {
+            throw RecordRefusal(author.onlyReads(collection) ? .forbidden : .noCollection)
+        }
+        if collection.definition.hasIntegerIDs, !RecordID.isInteger(operation.id), operation.namesRecord {
+            throw RecordRefusal(.idNotInteger)
+        }
         let sharing = try sharing(of: nil, after: operation, mayShare: true)
         return RecordDraft(
             position: operation.position,

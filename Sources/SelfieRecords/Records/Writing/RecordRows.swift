@@ -5,6 +5,8 @@ import RecordSchema
 struct RecordRows {
     /// The streams that are locked, by their ids.
     private(set) var streams: [Int: StreamTable.Row]
+    /// The time of the transaction.
+    private let now: Timestamp
     /// The bytes of data that a user's records may have.
     private let quotaBytes: Int
     private(set) var added: [RecordTable.Row] = []
@@ -20,7 +22,7 @@ struct RecordRows {
     /// The last operations that add one.
     private var lastAddition: [StreamTable.AuthoredStream: Int] = [:]
     private(set) var indexed: [RecordTable.Indexed] = []
-    private(set) var linked: [(key: Int, field: String)] = []
+    private(set) var linked: [(key: Int, field: String, element: String)] = []
     private(set) var recordReferences: [RecordTable.Reference] = []
     private(set) var photoReferences: [RecordTable.Reference] = []
 
@@ -38,7 +40,8 @@ struct RecordRows {
         }
     }
 
-    init(streams: [StreamTable.Row], quotaBytes: Int) {
+    init(streams: [StreamTable.Row], now: Timestamp, quotaBytes: Int) {
+        self.now = now
         self.streams = Dictionary(uniqueKeysWithValues: streams.map { ($0.id, $0) })
         self.quotaBytes = quotaBytes
     }
@@ -58,6 +61,8 @@ struct RecordRows {
             name: draft.name,
             ownerID: draft.owner.userID,
             data: content.data.text,
+            createdAt: content.importedCreation,
+            updatedAt: content.importedUpdate,
             expiresAt: content.expiresAt,
             sentDigest: content.sentDigest
         )
@@ -108,17 +113,34 @@ struct RecordRows {
         if let row = change.row(key: key, in: draft.collection.id, next: next) {
             if row.isUseless { removedGrants.append(row) } else { grants.append(row) }
         }
-        if change.rights.contains(.read), let data = draft.content?.data {
-            indexed += zip(draft.collection.definition.indexes, data.indexValues).map { field, value in
+        if change.rights.contains(.read) {
+            indexed += indexedFields(of: draft).map { indexed in
                 RecordTable.Indexed(
                     stream: change.stream,
                     collectionID: draft.collection.id,
-                    field: field,
-                    value: value,
+                    field: indexed.field,
+                    value: indexed.value,
                     key: key
                 )
             }
         }
+    }
+
+    /// The index values of a draft, with those of its times.
+    private func indexedFields(of draft: RecordDraft) -> [RecordData.IndexedField] {
+        guard let content = draft.content else { return [] }
+        let collection = draft.collection.definition
+        return content.data.indexedFields
+            + collection.indexes.compactMap { name in
+                let time: Timestamp
+                switch collection.time(ofIndex: name) {
+                case nil: return nil
+                case .created: time = draft.existing?.createdAt ?? content.importedCreation ?? now
+                // A review changes no record.
+                case .updated: time = (draft.isReview ? draft.existing?.updatedAt : content.importedUpdate) ?? now
+                }
+                return RecordData.IndexedField(field: name, value: IndexValue(time))
+            }
     }
 
     private mutating func addLinks(
@@ -127,15 +149,31 @@ struct RecordRows {
         ownerID: Int,
         _ targets: Targets
     ) {
-        linked += content.data.links.map { (key, $0.field) }
+        linked += content.data.links.map { (key, $0.field, $0.element) }
         for link in content.newLinks {
             if let target = targets.records[link.target] {
-                recordReferences.append(.init(key: key, field: link.field, target: target, ownerID: ownerID))
+                recordReferences.append(
+                    .init(
+                        key: key,
+                        field: link.field,
+                        element: link.element,
+                        target: target,
+                        ownerID: ownerID
+                    )
+                )
             }
             // Under new rules, a text may become a reference to a photo. It counts only if the record's owner owns the
             // photo.
             if let photo = targets.photos[link.target], photo.userID == ownerID {
-                photoReferences.append(.init(key: key, field: link.field, target: photo.row, ownerID: photo.userID))
+                photoReferences.append(
+                    .init(
+                        key: key,
+                        field: link.field,
+                        element: link.element,
+                        target: photo.row,
+                        ownerID: photo.userID
+                    )
+                )
             }
         }
     }

@@ -1,5 +1,7 @@
+import OrderedCollections
 import Postgres
 import RecordSchema
+import SelfieAccounts
 import SelfiePhotos
 
 extension RecordTransaction {
@@ -58,7 +60,7 @@ extension RecordTransaction {
         for draft in drafts {
             let missing = (draft.content?.newLinks ?? []).filter { !new.contains($0.target) && !targets.has($0.target) }
             guard missing.isEmpty else {
-                let errors = missing.map { RecordValidationError($0.field, .notFound) }
+                let errors = OrderedSet(missing.map(\.field)).map { RecordValidationError($0, .notFound) }
                 throw RecordRefusal(.invalid(errors), at: draft.position)
             }
         }
@@ -105,8 +107,9 @@ extension RecordTransaction {
     func write(
         _ drafts: [RecordDraft],
         to targets: RecordRows.Targets = .init(),
-        by authorID: Int? = nil,
-        quotaBytes: Int = .max
+        by author: ChangeAuthor? = nil,
+        quotaBytes: Int = .max,
+        tellsOthers: Bool = true
     ) async throws -> Writes {
         if drafts.isEmpty { return Writes() }
         try await lockPhotos(
@@ -115,13 +118,19 @@ extension RecordTransaction {
         )
         let charged = Set(drafts.flatMap(\.charges).map(\.id))
         let newCount = drafts.count { $0.existing == nil }
-        let locked = try await lockStreams(drafts.shownStreams.union(charged), newCount: newCount)
+        let locked = try await lockStreams(
+            drafts.shownStreams.union(charged),
+            newCount: newCount,
+            collections: Set(drafts.map(\.collection.id))
+        )
         var unusedKeys = locked.keys.makeIterator()
         let keys = drafts.compactMap { $0.existing?.key ?? unusedKeys.next() }
         var targets = targets
         for (draft, key) in zip(drafts, keys) where draft.existing == nil { targets.records[draft.target] = key }
-        var rows = RecordRows(streams: locked.streams, quotaBytes: quotaBytes)
-        for (draft, key) in zip(drafts, keys) { try rows.add(draft, key: key, authorID: authorID, targets: targets) }
+        var rows = RecordRows(streams: locked.streams, now: locked.now, quotaBytes: quotaBytes)
+        for (draft, key) in zip(drafts, keys) {
+            try rows.add(draft, key: key, authorID: author?.userID, targets: targets)
+        }
         var versions: [Int: Int] = [:]
         for row in try await connection.query(rows.statement) {
             if let key: Int = try row.decodeIfPresent("key") {
@@ -141,8 +150,13 @@ extension RecordTransaction {
         let written = zip(drafts, keys).map { draft, key in
             Written(key: key, version: versions[key] ?? (draft.existing?.version ?? 0) + 1)
         }
+        guard tellsOthers else { return Writes(rows: written) }
+        var writes = Writes(rows: written, addsDeliveries: locked.tellsWebhooks)
         if locked.tellsWebhooks { try await tellWebhooks(of: zip(drafts, written)) }
-        return Writes(rows: written, addsDeliveries: locked.tellsWebhooks)
+        if locked.tellsSubscriptions, try await tellSubscriptions(of: zip(drafts, written), by: author) {
+            writes.addsDeliveries = true
+        }
+        return writes
     }
 
     /// Locks the photos to which records may lose their references.
@@ -163,19 +177,30 @@ extension RecordTransaction {
         let streams: [StreamTable.Row]
         /// For new records.
         let keys: [Int]
+        /// The time of the transaction.
+        let now: Timestamp
         /// Whether there may be a webhook.
         let tellsWebhooks: Bool
+        /// Whether there may be a subscription.
+        let tellsSubscriptions: Bool
     }
 
     /// Locks streams, after everything else, and takes keys for new records.
-    private func lockStreams(_ ids: Set<Int>, newCount: Int) async throws -> LockedStreams {
+    private func lockStreams(
+        _ ids: Set<Int>,
+        newCount: Int,
+        collections: Set<Int>
+    ) async throws -> LockedStreams {
         let rows = try await connection.query(
             StreamTable.locking(
                 .ids(ids.sorted()),
                 selecting: """
-                    id, seq, record_count, inbox_count, byte_count,
+                    id, seq, record_count, inbox_count, byte_count, \(part: Self.milliseconds("now()")) AS now,
                     ARRAY(SELECT nextval('records_key_seq') FROM generate_series(1, \(newCount))) AS keys,
-                    EXISTS (SELECT FROM webhooks WHERE disabled_at IS NULL) AS tells_webhooks
+                    EXISTS (SELECT FROM webhooks WHERE disabled_at IS NULL) AS tells_webhooks,
+                    EXISTS (
+                        SELECT FROM subscription_filters WHERE collection_id = ANY(\(collections.sorted()))
+                    ) AS tells_subscriptions
                     """
             )
         )
@@ -191,8 +216,10 @@ extension RecordTransaction {
         return LockedStreams(
             streams: streams,
             keys: try rows.first?.decode("keys", as: [Int].self).sorted() ?? [],
+            now: Timestamp(milliseconds: try rows.first?.decode("now") ?? 0),
             // Without any stream, nothing was asked.
-            tellsWebhooks: try rows.first?.decode("tells_webhooks") ?? true
+            tellsWebhooks: try rows.first?.decode("tells_webhooks") ?? true,
+            tellsSubscriptions: try rows.first?.decode("tells_subscriptions") ?? false
         )
     }
 }
@@ -200,4 +227,9 @@ extension RecordTransaction {
 extension [RecordDraft] {
     /// The streams that are shown a change.
     var shownStreams: Set<Int> { reduce(into: []) { $0.formUnion($1.shownStreams) } }
+
+    /// What other processes are to know once they are written.
+    func notifications(of writes: RecordTransaction.Writes) -> [ChangeNotifier.Notification] {
+        shownStreams.map { .stream($0) } + (writes.addsDeliveries ? [.deliveries] : [])
+    }
 }

@@ -5,7 +5,8 @@ import SelfiePhotos
 
 /// The statements of a transaction that writes records: what is read and locked before the planner decides.
 ///
-/// Rows are locked in the order of users, records by key, photos and streams by id. Another order could make a deadlock.
+/// Rows are locked in the order of users, records by key, the collection that counts, photos and streams by id. Another order
+/// could make a deadlock. Targets of references are locked without waiting.
 struct RecordTransaction {
     let connection: PostgresConnection
     let schema: AppliedSchema
@@ -38,6 +39,11 @@ struct RecordTransaction {
         PostgresQuery(stringLiteral: #"to_char(\#(column), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"#)
     }
 
+    /// A timestamp as milliseconds since 1970.
+    static func milliseconds(_ column: String) -> PostgresQuery {
+        PostgresQuery(stringLiteral: "floor(extract(epoch FROM \(column)) * 1000)::bigint")
+    }
+
     /// Locks the author and all members that the call names, so that none of them can be deleted meanwhile.
     ///
     /// From here on the transaction keeps its plans. PostgreSQL makes a new plan for each array that it can count.
@@ -55,7 +61,7 @@ struct RecordTransaction {
                     SELECT role_id::bigint FROM role_members JOIN roles ON roles.id = role_id
                     WHERE user_id = \(userID) AND disabled_at IS NULL
                 ) AS role_ids,
-                floor(extract(epoch FROM now()) * 1000)::bigint AS now,
+                \(part: Self.milliseconds("now()")) AS now,
                 set_config('plan_cache_mode', 'force_generic_plan', true)
             FROM users
             WHERE member_id = ANY((SELECT \(Array(named)) || member_id FROM users WHERE id = \(userID))::text[])
@@ -107,8 +113,9 @@ struct RecordTransaction {
                 data::text AS data, records.byte_count::bigint AS byte_count, sent_byte_count::bigint AS sent_byte_count,
                 encode(sent_digest, 'hex') AS sent_digest,
                 \(part: Self.timeText("sent_expires_at")) AS sent_expires_at, records.version,
-                \(part: Self.timeText("records.created_at")) AS created_at,
-                (extract(epoch FROM expires_at) * 1000)::bigint AS expires_at,
+                \(part: Self.milliseconds("records.created_at")) AS created_at,
+                \(part: Self.milliseconds("records.updated_at")) AS updated_at,
+                \(part: Self.milliseconds("expires_at")) AS expires_at,
                 coalesce(expires_at <= now() AT TIME ZONE 'UTC', false) AS is_expired
             FROM (
                 SELECT key FROM unnest(\(names.map(\.collectionID)), \(names.map(\.recipientID)), \(names.map(\.id)))
@@ -158,15 +165,16 @@ struct RecordTransaction {
         if keys.isEmpty { return [:] }
         let rows = try await connection.query(
             """
-            SELECT record_key, field, random_id, coalesce(url_series, 0) AS url_series
+            SELECT record_key, field, element <> '' AS is_element, random_id, coalesce(url_series, 0) AS url_series
             FROM photo_references JOIN photos ON photos.id = photo_id LEFT JOIN photo_libraries USING (user_id)
-            WHERE record_key = ANY(\(keys)) ORDER BY field
+            WHERE record_key = ANY(\(keys)) ORDER BY field, element
             """
         )
         return try rows.reduce(into: [:]) { photos, row in
             photos[try row.decode("record_key"), default: []].append(
                 StoredRecord.PhotoField(
                     field: try row.decode("field"),
+                    isElement: try row.decode("is_element"),
                     randomID: try row.decode("random_id"),
                     urlSeries: try row.decode("url_series")
                 )
@@ -200,7 +208,8 @@ extension ExistingRecord {
                 )
             },
             version: try row.decode("version"),
-            createdAt: try row.decode("created_at"),
+            createdAt: Timestamp(milliseconds: try row.decode("created_at")),
+            updatedAt: Timestamp(milliseconds: try row.decode("updated_at")),
             expiresAt: try row.decodeIfPresent("expires_at").map(Timestamp.init(milliseconds:)),
             isExpired: try row.decode("is_expired")
         )

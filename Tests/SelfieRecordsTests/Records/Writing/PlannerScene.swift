@@ -80,7 +80,8 @@ struct PlannerScene {
             byteCount: data.utf8.count,
             sent: sent,
             version: 7,
-            createdAt: "2026-11-24T10:00:00.000Z",
+            createdAt: try #require(Timestamp("2026-11-24T10:00:00Z")),
+            updatedAt: try #require(Timestamp("2026-11-24T11:00:00Z")),
             expiresAt: expiresAt,
             isExpired: false,
             grants: Dictionary(

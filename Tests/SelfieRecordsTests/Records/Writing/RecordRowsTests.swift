@@ -54,7 +54,7 @@ struct RecordRowsTests {
     }
 
     private static func rows(_ streams: [StreamTable.Row], quotaBytes: Int = 1_000) -> RecordRows {
-        RecordRows(streams: streams, quotaBytes: quotaBytes)
+        RecordRows(streams: streams, now: Timestamp(milliseconds: 1_000), quotaBytes: quotaBytes)
     }
 
     @Test("Each stream counts its own changes; one of a deleted account gets no row")

@@ -141,6 +141,7 @@ struct SampleService: Sendable {
         switch endpoint.authentication {
         case .public: []
         case .basic: [("Authorization", TestService.basic)]
+        case .dreamFactory: [("X-DreamFactory-Session-Token", token)]
         case .token: [("Authorization", "Token token=\(token)")]
         case .ownPage: [("Sec-Fetch-Site", "same-origin")]
         case .cookie: [("Sec-Fetch-Site", "same-origin"), ("Cookie", "selfie=\(token)")]

@@ -1,0 +1,61 @@
+public import Foundation
+
+/// One of a user's sessions.
+public struct SessionInfo: Sendable, Hashable, Identifiable, Decodable {
+    public let id: String
+    /// The name of the device.
+    public let device: String?
+    public let createdAt: Date
+    public let lastUsedAt: Date?
+    public let expiresAt: Date?
+    /// Whether it is the session of this client.
+    public let isCurrent: Bool
+
+    private enum CodingKeys: String, CodingKey {
+        case id, device
+        case createdAt = "created_at"
+        case lastUsedAt = "last_used_at"
+        case expiresAt = "expires_at"
+        case isCurrent = "current"
+    }
+}
+
+extension Selfie {
+    /// The user's sessions.
+    public func sessions() async throws -> [SessionInfo] {
+        try await api.send(Call("GET", api.url(["sessions"])))
+    }
+
+    /// Ends one of the user's sessions.
+    ///
+    /// - Throws: ``SelfieError/notFound(_:)`` if it has ended already.
+    public func endSession(_ id: SessionInfo.ID) async throws {
+        try await api.send(Call("DELETE", api.url(["sessions", id])))
+    }
+
+    /// Signs the user out, and removes the client's copies of photos and records.
+    ///
+    /// It works without a network, too: the service then knows the session until it expires. What waits in the outbox
+    /// stays for the user's next session.
+    ///
+    /// - Parameter everywhere: Whether to end all sessions of the user. That needs the network.
+    /// - Throws: With `everywhere` alone, when the service could not be asked. Then nothing has changed.
+    public func signOut(everywhere: Bool = false) async throws {
+        guard let session = try api.sessions.current() else { return }
+        var call = Call("DELETE", api.url(["clear_token"], query: ["all": everywhere ? "true" : nil]))
+        call.authentication = .session(session)
+        if everywhere {
+            try await api.send(call)
+        } else {
+            _ = try? await api.send(call)
+        }
+        await forget(session, .signedOut)
+    }
+
+    /// Ends a session in this client, and removes what it has kept for it.
+    func forget(_ session: Session, _ reason: SessionEvent.Reason) async {
+        api.sessions.end(session, reason)
+        await photos.removeCopies(of: session.userID)
+        await replicas.removeCopies(of: session.userID)
+    }
+}

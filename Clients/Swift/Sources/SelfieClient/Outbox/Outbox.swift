@@ -1,0 +1,382 @@
+public import Foundation
+
+/// Uploads and changes of records that are sent as soon as possible: at once, or when there is a network again.
+///
+/// Items are on disk, so they survive the end of the app, however it ends. Each is done once, even if answers are lost.
+/// They are sent in order, uploads and changes beside each other. Changes of one record are always in order. An item
+/// that is refused, or fails again and again, holds up no other. Each user has items of their own: they wait while somebody
+/// else is signed in.
+public actor Outbox {
+    private let api: APIClient
+    private let folders: UserFolders
+    private let disk: Disk
+    private var store: OutboxStore?
+    private var queue: OutboxQueue
+    private var sending: [UUID: Task<Void, Never>] = [:]
+    private var timer: (date: OutboxQueue.Instant, task: Task<Void, Never>)?
+    private var listeners: [UUID: AsyncStream<[OutboxItem]>.Continuation] = [:]
+    private var resultListeners: [UUID: AsyncStream<OutboxResult>.Continuation] = [:]
+    private static let storeAgainAfter = Duration.seconds(5)
+
+    init(api: APIClient, folders: UserFolders) {
+        (self.api, self.folders) = (api, folders)
+        disk = Disk(beforeStep: api.configuration.beforeStep)
+        queue = OutboxQueue(timing: api.configuration.outboxTiming)
+    }
+
+    /// Opens the outbox of who is signed in, or closes it.
+    func openIfSignedIn() {
+        do {
+            try openCurrent()
+        } catch SelfieError.notSignedIn {
+            // It opens with the next session.
+        } catch {
+            api.log(.warning, "The outbox can't be opened now.", ["reason": "\(error)"])
+        }
+    }
+
+    /// Opens the outbox of who is signed in, and begins to send.
+    ///
+    /// - Throws: ``SelfieError/notSignedIn``, or an error of the store's.
+    @discardableResult
+    private func openCurrent() throws -> OutboxStore {
+        guard let session = try api.sessions.current() else {
+            close()
+            throw SelfieError.notSignedIn
+        }
+        if let store, store.userID == session.userID { return store }
+        close()
+        let folder = folder(of: session.userID)
+        var queue = OutboxQueue(timing: api.configuration.outboxTiming)
+        let store = try OutboxStore(folder: folder, userID: session.userID, disk: disk) { queue.apply($0) }
+        if store.isDamaged { api.log(.warning, "The outbox was damaged. Some items may be missing.") }
+        store.removeFiles { queue.contains($0) }
+        (self.store, self.queue) = (store, queue)
+        tell()
+        work()
+        return store
+    }
+
+    private func folder(of userID: String) -> URL {
+        folders.folder(of: userID).appendingPathComponent("outbox")
+    }
+
+    private func close() {
+        for task in sending.values { task.cancel() }
+        timer?.task.cancel()
+        (sending, timer, store) = ([:], nil, nil)
+        queue = OutboxQueue(timing: api.configuration.outboxTiming)
+        tell()
+    }
+
+    // MARK: Adding
+
+    /// Adds a photo to upload. When this returns, the photo is on disk and will arrive.
+    ///
+    /// - Parameters:
+    ///   - source: The photo. A file may be removed afterwards.
+    ///   - title: At most 255 characters.
+    ///   - name: The file's name.
+    ///   - isListed: Whether it is in the list of photos. Others belong to records, and go with them.
+    /// - Returns: The item's id, also for the `photos` of ``save(_:id:inbox:version:readers:writers:expiresAt:photos:after:)``.
+    /// - Throws: ``SelfieError/diskFull``, ``SelfieError/outboxFull`` or ``SelfieError/notSignedIn``. Nothing is kept then.
+    @discardableResult
+    public func upload(_ source: PhotoSource, title: String, name: String = "photo", isListed: Bool = true) async throws
+        -> OutboxItem.ID
+    {
+        let store = try openCurrent()
+        let id = UUID()
+        let upload = UploadFile(title: title, name: name, isListed: isListed, id: id)
+        let room = api.configuration.maxOutboxBytes - queue.byteCount
+        let count = try await upload.write(source, to: store.file(of: id), maxBytes: room, disk: disk)
+        do {
+            try add(StoredItem(id: id, createdAt: Date(), content: .upload(upload, byteCount: count)), to: store)
+        } catch {
+            store.removeFile(of: id)
+            throw error
+        }
+        return id
+    }
+
+    /// Adds a record to create or change. When this returns, it is on disk and will arrive.
+    ///
+    /// - Parameters:
+    ///   - fields: The record's data.
+    ///   - id: The record's id; a random one for a new record.
+    ///   - inbox: The member to whose inbox it is sent; nil for a record of the collection.
+    ///   - version: What to change. `nil` takes any version; 0 creates a record.
+    ///   - readers: Members who may read it; nil leaves them as they are.
+    ///   - writers: Members who may change it; nil leaves them as they are.
+    ///   - expiresAt: When it goes by itself; nil leaves that as it is.
+    ///   - photos: Fields that get the ids of photos which are still in the outbox.
+    ///   - after: Items that must be done before.
+    /// - Returns: The item's id.
+    /// - Throws: ``SelfieError/diskFull``, ``SelfieError/outboxFull`` or ``SelfieError/notSignedIn``. Nothing is kept then.
+    @discardableResult
+    public func save<Fields: RecordFields>(
+        _ fields: Fields,
+        id: String = UUID().uuidString.lowercased(),
+        inbox: String? = nil,
+        version: Int? = nil,
+        readers: [String]? = nil,
+        writers: [String]? = nil,
+        expiresAt: Date? = nil,
+        photos: [String: OutboxItem.ID] = [:],
+        after: [OutboxItem.ID] = []
+    ) throws -> OutboxItem.ID {
+        let body = RecordBody(data: fields, readers: readers, writers: writers, expires_at: expiresAt)
+        let write = RecordWrite(
+            path: RecordPath.collection(Fields.collection, inbox: inbox) + [id],
+            kind: .put,
+            condition: version.map { $0 == 0 ? .absent : .version($0) } ?? .none,
+            body: try body.json
+        )
+        return try add(write, photos: photos, after: after)
+    }
+
+    /// Adds a record to delete.
+    ///
+    /// - Parameters:
+    ///   - id: The record's id.
+    ///   - type: What its collection holds.
+    ///   - inbox: The member whose inbox it was sent to; nil for a record of the collection.
+    ///   - version: Deletes it only if it still has this version.
+    /// - Returns: The item's id.
+    @discardableResult
+    public func delete<Fields: RecordFields>(
+        _ id: String,
+        of _: Fields.Type,
+        inbox: String? = nil,
+        version: Int? = nil
+    ) throws -> OutboxItem.ID {
+        let path = RecordPath.collection(Fields.collection, inbox: inbox) + [id]
+        return try add(RecordWrite(path: path, kind: .delete, condition: version.map { .version($0) } ?? .none))
+    }
+
+    private func add(_ write: RecordWrite, photos: [String: UUID] = [:], after: [UUID] = []) throws -> UUID {
+        let store = try openCurrent()
+        let item = StoredItem(id: UUID(), createdAt: Date(), content: .write(write), after: after, photos: photos)
+        try add(item, to: store)
+        return item.id
+    }
+
+    private func add(_ item: StoredItem, to store: OutboxStore) throws {
+        // The user may have signed out while a photo was written.
+        guard store === self.store else { throw SelfieError.notSignedIn }
+        guard queue.count < api.configuration.maxOutboxItems, queue.byteCount < api.configuration.maxOutboxBytes
+        else { throw SelfieError.outboxFull }
+        try record(.added(item), in: store)
+        work()
+    }
+
+    private func record(_ event: OutboxEvent, in store: OutboxStore) throws {
+        try store.append(event)
+        queue.apply(event)
+        store.compact(queue)
+        tell()
+    }
+
+    // MARK: Looking
+
+    /// What waits, in its order.
+    public var items: [OutboxItem] {
+        _ = try? openCurrent()
+        return queue.items
+    }
+
+    /// What waits, now and whenever that changes. A slow reader skips what was in between.
+    public var updates: AsyncStream<[OutboxItem]> {
+        let (stream, continuation) = AsyncStream.makeStream(of: [OutboxItem].self, bufferingPolicy: .bufferingNewest(1))
+        let id = UUID()
+        continuation.yield(items)
+        listeners[id] = continuation
+        continuation.onTermination = { [weak self] _ in
+            guard let self else { return }
+            Task { await self.removeListener(id) }
+        }
+        return stream
+    }
+
+    /// What is sent from now on.
+    public var results: AsyncStream<OutboxResult> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: OutboxResult.self,
+            bufferingPolicy: .bufferingNewest(1_000)
+        )
+        let id = UUID()
+        resultListeners[id] = continuation
+        continuation.onTermination = { [weak self] _ in
+            guard let self else { return }
+            Task { await self.removeListener(id) }
+        }
+        return stream
+    }
+
+    private func removeListener(_ id: UUID) { (listeners[id], resultListeners[id]) = (nil, nil) }
+
+    private func tell() {
+        guard !listeners.isEmpty else { return }
+        let items = queue.items
+        for listener in listeners.values { listener.yield(items) }
+    }
+
+    /// Waits until all is sent, but for what was refused.
+    ///
+    /// - Throws: `CancellationError`.
+    public func waitUntilSent() async throws {
+        for await _ in updates where queue.isAtRest { return }
+        throw CancellationError()
+    }
+
+    // MARK: Changing
+
+    /// Sends a refused item again.
+    public func retry(_ id: OutboxItem.ID) throws {
+        let store = try openCurrent()
+        guard queue.isRefused(id) else { return }
+        try record(.retried(id), in: store)
+        work()
+    }
+
+    /// Removes an item. If it is being sent, it may arrive all the same.
+    public func drop(_ id: OutboxItem.ID) throws {
+        let store = try openCurrent()
+        guard queue.contains(id) else { return }
+        try record(.dropped(id), in: store)
+        sending.removeValue(forKey: id)?.cancel()
+        store.removeFile(of: id)
+        work()
+    }
+
+    /// Tries at once what waits for another try, for example when the app knows that there is a network again.
+    public func hurry() {
+        queue.hurry()
+        work()
+    }
+
+    /// Removes all items of a user, of which nobody may see anything any more.
+    func removeAll(of userID: String) {
+        if store?.userID == userID { close() }
+        try? disk.remove(folder(of: userID))
+    }
+
+    // MARK: Sending
+
+    /// Starts what can be sent now, and sees to it that it looks again in time.
+    private func work() {
+        guard let store, let session = try? api.sessions.current(), session.userID == store.userID else { return }
+        let now = ContinuousClock.now
+        for item in queue.start(at: now) {
+            sending[item.id] = Task { await self.send(item, session, store) }
+            tell()
+        }
+        guard let date = queue.nextLook(after: now) else { return }
+        look(at: date)
+    }
+
+    private func look(at date: OutboxQueue.Instant) {
+        if let timer, timer.date <= date, timer.date > .now { return }
+        timer?.task.cancel()
+        let task = Task { [weak self] in
+            guard (try? await Task.sleep(until: date, clock: .continuous)) != nil else { return }
+            await self?.work()
+        }
+        timer = (date, task)
+    }
+
+    private func send(_ item: StoredItem, _ session: Session, _ store: OutboxStore) async {
+        do {
+            let photo = try await sendOnce(item, session, store)
+            guard store === self.store else { return }
+            queue.hasSent(item.id)
+            finish(item, photo, store)
+        } catch {
+            guard store === self.store else { return }
+            fail(item, error, store)
+        }
+        sending[item.id] = nil
+        tell()
+        work()
+    }
+
+    private func sendOnce(_ item: StoredItem, _ session: Session, _ store: OutboxStore) async throws -> Photo? {
+        try disk.beforeStep("send")
+        switch item.content {
+        case .upload(let upload, let byteCount):
+            var call = Photos.call(api, upload, store.file(of: item.id), key: item.id)
+            (call.authentication, call.isTriedOnce) = (.session(session), true)
+            let response = try await api.send(call) { [weak self] sent in
+                let progress = UploadProgress(sentBytes: sent, totalBytes: Int64(byteCount))
+                Task { await self?.hasProgressed(item.id, progress) }
+            }
+            try disk.beforeStep("read answer")
+            return try api.decode(Photo.self, from: response)
+        case .write(var write):
+            for (field, upload) in item.photos {
+                guard let photoID = queue.photoID(of: upload), case .object(var body)? = write.body,
+                    case .object(var data)? = body["data"]
+                else { throw SelfieError.dependencyDropped }
+                data[field] = .string(photoID)
+                body["data"] = .object(data)
+                write.body = .object(body)
+            }
+            _ = try await write.send(api, session, isTriedOnce: true)
+            try disk.beforeStep("read answer")
+            return nil
+        }
+    }
+
+    private func hasProgressed(_ id: UUID, _ progress: UploadProgress) {
+        queue.hasProgressed(id, progress, at: .now)
+        tell()
+    }
+
+    /// Stores that an item was sent. If that fails, it is tried again; the item is not sent twice meanwhile.
+    private func finish(_ item: StoredItem, _ photo: Photo?, _ store: OutboxStore) {
+        do {
+            try record(.done(item.id, photoID: photo?.id), in: store)
+        } catch {
+            let userID = store.userID
+            Task { [weak self] in
+                try? await Task.sleep(for: Self.storeAgainAfter)
+                await self?.finishAgain(item, photo, userID)
+            }
+            return
+        }
+        store.removeFile(of: item.id)
+        for listener in resultListeners.values { listener.yield(OutboxResult(id: item.id, photo: photo)) }
+    }
+
+    private func finishAgain(_ item: StoredItem, _ photo: Photo?, _ userID: String) {
+        guard let store, store.userID == userID, queue.contains(item.id) else { return }
+        finish(item, photo, store)
+        work()
+    }
+
+    private func fail(_ item: StoredItem, _ error: any Error, _ store: OutboxStore) {
+        guard queue.contains(item.id) else { return }
+        guard let error = error as? SelfieError else {
+            queue.hasStopped(item.id)
+            return
+        }
+        switch error {
+        case .notSignedIn:
+            // The session's end closes the outbox.
+            queue.hasStopped(item.id)
+        case .notFound(let refusal) where refusal.code == "upload_deleted":
+            // It was uploaded, and deleted since.
+            queue.hasSent(item.id)
+            finish(item, nil, store)
+        case .offline, .interrupted, .notSecure, .unavailable, .tooManyRequests, .unexpectedAnswer, .appRefused:
+            // None of these says that the service refuses this item: a hotel's network has a page of its own, too.
+            queue.hasFailed(item.id, error, at: .now)
+        default:
+            do {
+                try record(.refused(item.id, error), in: store)
+            } catch _ {
+                // The next start tries it once more.
+                queue.apply(.refused(item.id, error))
+            }
+        }
+    }
+}

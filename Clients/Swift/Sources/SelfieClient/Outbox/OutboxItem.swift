@@ -1,0 +1,87 @@
+public import Foundation
+
+/// What waits to be sent.
+public struct OutboxItem: Sendable, Hashable, Identifiable {
+    /// What is sent.
+    public enum Content: Sendable, Hashable {
+        case upload(title: String)
+        /// A record to be created or changed. `fields` are its data, see ``fields(as:)``.
+        case save(collection: String, id: String, fields: JSONValue)
+        case delete(collection: String, id: String)
+    }
+
+    /// What becomes of it.
+    public enum State: Sendable, Hashable {
+        /// It waits for its turn, for the network, or for what it refers to. `lastError` says why it was not sent yet.
+        case waiting(lastError: SelfieError?)
+        /// It is being sent. Uploads have a progress.
+        case sending(UploadProgress?)
+        /// The service, or the device, refuses it for good. ``Outbox/retry(_:)`` or ``Outbox/drop(_:)`` it.
+        case refused(SelfieError)
+    }
+
+    public let id: UUID
+    public let content: Content
+    public let createdAt: Date
+    public let state: State
+
+    /// The data of a record to save; nil if it is of another collection.
+    public func fields<Fields: RecordFields>(as type: Fields.Type = Fields.self) -> Fields? {
+        guard case .save(Fields.collection, _, let fields) = content else { return nil }
+        return try? JSONCoding.decode(type, from: JSONCoding.encode(fields))
+    }
+}
+
+/// What was sent.
+public struct OutboxResult: Sendable, Hashable {
+    public let id: OutboxItem.ID
+    /// The photo, if this was an upload.
+    public let photo: Photo?
+}
+
+/// An item as it is stored.
+struct StoredItem: Sendable, Hashable, Codable {
+    enum Content: Sendable, Hashable, Codable {
+        /// The body is in a file of its own.
+        case upload(UploadFile, byteCount: Int)
+        case write(RecordWrite)
+    }
+
+    let id: UUID
+    let createdAt: Date
+    let content: Content
+    /// Items that must be done before.
+    var after: [UUID] = []
+    /// Fields of the record that get the ids of photos, whose uploads are items, too.
+    var photos: [String: UUID] = [:]
+
+    /// Items with the same key are sent one after the other.
+    var key: [String] {
+        switch content {
+        case .upload: [id.uuidString]
+        case .write(let write): write.path
+        }
+    }
+
+    var publicContent: OutboxItem.Content {
+        switch content {
+        case .upload(let upload, _): return .upload(title: upload.title)
+        case .write(let write):
+            let (collection, id) = (write.path.dropLast().last ?? "", write.path.last ?? "")
+            return switch write.kind {
+            case .put: .save(collection: collection, id: id, fields: write.body?["data"] ?? .null)
+            case .delete: .delete(collection: collection, id: id)
+            }
+        }
+    }
+}
+
+/// A line of the outbox's log: what has happened to an item.
+enum OutboxEvent: Sendable, Hashable, Codable {
+    case added(StoredItem)
+    /// It was sent; an upload has the photo's id.
+    case done(UUID, photoID: String?)
+    case refused(UUID, SelfieError)
+    case retried(UUID)
+    case dropped(UUID)
+}

@@ -1,0 +1,221 @@
+import Foundation
+
+/// Which items wait, and which are to be sent next: a plain value that events change.
+struct OutboxQueue: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    /// Uploads and writes are sent beside each other, each kind in order.
+    enum Lane: Sendable, Hashable, CaseIterable { case uploads, writes }
+
+    struct Timing: Sendable {
+        /// An item that was silent for so long lets the next one begin.
+        var slowAfter: Duration = .seconds(5)
+        /// The longest pause between two tries.
+        var maxPause: Duration = .seconds(30)
+    }
+
+    private struct Entry: Sendable {
+        let item: StoredItem
+        var sendingSince: Instant?
+        /// Sent, but that is not stored yet.
+        var isSent = false
+        var progress: UploadProgress?
+        var refusal: SelfieError?
+        var lastError: SelfieError?
+        var failures = 0
+        var notBefore: Instant?
+
+        var lane: Lane {
+            switch item.content {
+            case .upload: .uploads
+            case .write: .writes
+            }
+        }
+
+        var state: OutboxItem.State {
+            if let refusal { return .refused(refusal) }
+            return sendingSince == nil ? .waiting(lastError: lastError) : .sending(progress)
+        }
+
+        var byteCount: Int {
+            switch item.content {
+            case .upload(_, let byteCount): byteCount
+            // The body has 64 KiB at most, and stands in the log.
+            case .write: 64 << 10
+            }
+        }
+    }
+
+    private let timing: Timing
+    private var entries: [UUID: Entry] = [:]
+    /// The items' ids in their order.
+    private var order: [UUID] = []
+    /// The photos that uploads have become, as long as other items need them.
+    private var photoIDs: [UUID: String] = [:]
+    private var pausedUntil: Instant?
+    private var failures = 0
+    /// After so many failures in a row, an item lets others pass.
+    private static let maxFailuresInFront = 3
+    private static let maxAtOnce = 4
+
+    init(timing: Timing = Timing()) { self.timing = timing }
+
+    // MARK: What is there
+
+    var isEmpty: Bool { entries.isEmpty }
+    var count: Int { entries.count }
+    /// The bytes of all items.
+    var byteCount: Int { entries.values.reduce(0) { $0 + $1.byteCount } }
+    /// Whether anything can still be sent without the app's doing.
+    var isAtRest: Bool { entries.values.allSatisfy { $0.refusal != nil } }
+
+    var items: [OutboxItem] {
+        order.compactMap { entries[$0] }.map { entry in
+            OutboxItem(
+                id: entry.item.id,
+                content: entry.item.publicContent,
+                createdAt: entry.item.createdAt,
+                state: entry.state
+            )
+        }
+    }
+
+    func contains(_ id: UUID) -> Bool { entries[id] != nil }
+
+    func isRefused(_ id: UUID) -> Bool { entries[id]?.refusal != nil }
+
+    /// The id of the photo that an upload has become.
+    func photoID(of id: UUID) -> String? { photoIDs[id] }
+
+    /// The events that make the same queue again.
+    var events: [OutboxEvent] {
+        // The photos last: an upload that nothing refers to is forgotten.
+        order.compactMap { entries[$0] }.flatMap { entry in
+            [.added(entry.item)] + (entry.refusal.map { [.refused(entry.item.id, $0)] } ?? [])
+        } + photoIDs.map { .done($0, photoID: $1) }
+    }
+
+    // MARK: What happens
+
+    mutating func apply(_ event: OutboxEvent) {
+        switch event {
+        case .added(let item):
+            guard entries[item.id] == nil else { return }
+            entries[item.id] = Entry(item: item)
+            order.append(item.id)
+        case .done(let id, let photoID):
+            if let photoID { photoIDs[id] = photoID }
+            remove(id)
+        case .refused(let id, let error):
+            change(id) { ($0.sendingSince, $0.refusal) = (nil, error) }
+        case .retried(let id):
+            change(id) { ($0.refusal, $0.failures, $0.notBefore) = (nil, 0, nil) }
+        case .dropped(let id):
+            remove(id)
+            for (other, entry) in entries where entry.item.after.contains(id) || entry.item.photos.values.contains(id) {
+                entries[other]?.refusal = .dependencyDropped
+            }
+        }
+    }
+
+    private mutating func change(_ id: UUID, _ body: (inout Entry) -> Void) {
+        guard var entry = entries[id] else { return }
+        body(&entry)
+        entries[id] = entry
+    }
+
+    private mutating func remove(_ id: UUID) {
+        entries[id] = nil
+        order.removeAll { $0 == id }
+        let needed = Set(entries.values.flatMap { $0.item.photos.values })
+        photoIDs = photoIDs.filter { needed.contains($0.key) }
+    }
+
+    // MARK: Sending
+
+    /// Chooses what is to be sent now, and counts it as being sent.
+    mutating func start(at now: Instant) -> [StoredItem] {
+        guard pausedUntil.map({ $0 <= now }) ?? true else { return [] }
+        return Lane.allCases.flatMap { lane in
+            var started: [StoredItem] = []
+            while let item = next(in: lane, now) {
+                entries[item.id]?.sendingSince = now
+                started.append(item)
+            }
+            return started
+        }
+    }
+
+    private func next(in lane: Lane, _ now: Instant) -> StoredItem? {
+        let since = entries.values.filter { $0.lane == lane }.compactMap(\.sendingSince)
+        guard since.allSatisfy({ $0 + timing.slowAfter <= now }), since.count < Self.maxAtOnce else { return nil }
+        var blocked: Set<[String]> = []
+        for entry in order.lazy.compactMap({ entries[$0] }) where entry.lane == lane && entry.refusal == nil {
+            // Those behind it of the same record wait for it.
+            guard blocked.insert(entry.item.key).inserted, entry.sendingSince == nil, !entry.isSent,
+                entry.notBefore.map({ $0 <= now }) ?? true,
+                !(entry.item.after + entry.item.photos.values).contains(where: { entries[$0] != nil })
+            else { continue }
+            return entry.item
+        }
+        return nil
+    }
+
+    /// When to look again, if nothing happens before; nil if only an event can help.
+    func nextLook(after now: Instant) -> Instant? {
+        if let pausedUntil, pausedUntil > now { return pausedUntil }
+        let times = entries.values.filter { $0.refusal == nil }.flatMap { entry in
+            [entry.notBefore, entry.sendingSince.map { $0 + timing.slowAfter }].compactMap(\.self)
+        }
+        return times.filter { $0 > now }.min()
+    }
+
+    mutating func hasProgressed(_ id: UUID, _ progress: UploadProgress, at now: Instant) {
+        guard entries[id]?.sendingSince != nil else { return }
+        change(id) { ($0.progress, $0.sendingSince) = (progress, now) }
+    }
+
+    /// The item was sent, and that is to be stored now.
+    mutating func hasSent(_ id: UUID) {
+        change(id) { ($0.sendingSince, $0.isSent) = (nil, true) }
+        (failures, pausedUntil) = (0, nil)
+    }
+
+    /// A try has failed in a way that may pass.
+    ///
+    /// - Parameters:
+    ///   - id: The item.
+    ///   - error: Why.
+    ///   - now: The time.
+    mutating func hasFailed(_ id: UUID, _ error: SelfieError, at now: Instant) {
+        guard var entry = entries[id] else { return }
+        (entry.sendingSince, entry.progress, entry.lastError) = (nil, nil, error)
+        failures += 1
+        let pause = max(Backoff.pause(after: failures, limit: timing.maxPause), error.retryAfter ?? .zero)
+        switch error {
+        case .offline, .tooManyRequests:
+            // It is not the item.
+            pausedUntil = now + pause
+        default:
+            entry.failures += 1
+            if entry.failures < Self.maxFailuresInFront {
+                pausedUntil = now + pause
+            } else {
+                entry.notBefore = now + max(Backoff.pause(after: entry.failures, limit: .seconds(900)), pause)
+                (failures, pausedUntil) = (0, nil)
+            }
+        }
+        entries[id] = entry
+    }
+
+    /// The item is no longer being sent; it waits again.
+    mutating func hasStopped(_ id: UUID) {
+        change(id) { ($0.sendingSince, $0.progress) = (nil, nil) }
+    }
+
+    /// The network is there again, so nothing waits for its turn any longer.
+    mutating func hurry() {
+        (failures, pausedUntil) = (0, nil)
+        for id in order { entries[id]?.notBefore = nil }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The body of an upload as a file: `multipart/form-data` of RFC 7578, with the title, whether it is listed, and the photo.
+///
+/// It is a file so that the system can send it while the app is closed, and so that a photo is never whole in memory.
+struct UploadFile: Sendable, Hashable, Codable {
+    let title: String
+    /// The photo's name.
+    let name: String
+    let isListed: Bool
+    let boundary: String
+
+    /// - Parameters:
+    ///   - title: The photo's title.
+    ///   - name: Its file's name.
+    ///   - isListed: Whether the photo is in the list of photos.
+    ///   - id: Makes the boundary, which must not be in the photo.
+    init(title: String, name: String, isListed: Bool, id: UUID) {
+        (self.title, self.name, self.isListed) = (title, name, isListed)
+        boundary = "selfie-\(id.uuidString)"
+    }
+
+    var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+
+    private var head: Data {
+        // Quotes and line breaks as browsers write them.
+        let name = name.replacingOccurrences(of: "\"", with: "%22").replacingOccurrences(of: "\r", with: "%0D")
+            .replacingOccurrences(of: "\n", with: "%0A")
+        var text = ""
+        for (name, value) in [("title", title), ("listed", isListed ? "true" : "false")] {
+            text += "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\n\(value)\r\n"
+        }
+        text += "--\(boundary)\r\nContent-Disposition: form-data; name=\"image\"; filename=\"\(name)\"\r\n"
+        text += "Content-Type: application/octet-stream\r\n\r\n"
+        return Data(text.utf8)
+    }
+
+    private var tail: Data { Data("\r\n--\(boundary)--\r\n".utf8) }
+
+    /// Writes the body.
+    ///
+    /// - Parameters:
+    ///   - source: The photo.
+    ///   - file: Where to; it is whole or not there.
+    ///   - maxBytes: The most bytes that the file may have.
+    ///   - disk: What writes it.
+    /// - Returns: The number of bytes of the file.
+    /// - Throws: ``SelfieError/diskFull``, ``SelfieError/outboxFull``, ``SelfieError/storage(_:)``, or an error of the
+    ///   source's.
+    func write(_ source: PhotoSource, to file: URL, maxBytes: Int, disk: Disk) async throws -> Int {
+        let part = file.appendingPathExtension("pieces")
+        let descriptor = try Disk.open(part, O_WRONLY | O_CREAT | O_TRUNC)
+        do {
+            var count = 0
+            func add(_ data: Data) throws {
+                guard count + data.count <= maxBytes else { throw SelfieError.outboxFull }
+                try disk.beforeStep("write upload")
+                try Disk.write(data, to: descriptor)
+                count += data.count
+            }
+            try add(head)
+            switch source {
+            case .data(let data): try add(data)
+            case .file(let url): try Self.read(url, add)
+            case .pieces(let pieces):
+                for try await piece in pieces { try add(piece) }
+                // A cancelled task's sequence ends early, and the photo would be cut off.
+                try Task.checkCancellation()
+            }
+            try add(tail)
+            try disk.beforeStep("synchronize upload")
+            try Disk.synchronize(descriptor)
+            close(descriptor)
+            try disk.move(part, to: file)
+            return count
+        } catch {
+            close(descriptor)
+            unlink(part.path)
+            throw error
+        }
+    }
+
+    private static func read(_ url: URL, _ add: (Data) throws -> Void) throws {
+        let handle: FileHandle
+        do {
+            handle = try FileHandle(forReadingFrom: url)
+        } catch {
+            throw SelfieError.storage("The photo's file can't be read.")
+        }
+        defer { try? handle.close() }
+        while true {
+            let piece: Data?
+            do {
+                piece = try handle.read(upToCount: 256 << 10)
+            } catch {
+                throw SelfieError.storage("The photo's file can't be read.")
+            }
+            guard let piece, !piece.isEmpty else { return }
+            try add(piece)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+public import Foundation
+
+/// A record as the service has it.
+public struct Record<Fields: RecordFields>: Sendable, Identifiable {
+    public let id: String
+    /// The record's data.
+    public var fields: Fields
+    /// The member's id of who created it.
+    public let owner: String
+    /// Counts from 1; each change adds one.
+    public let version: Int
+    public let createdAt: Date
+    public let updatedAt: Date
+    /// When it goes by itself; nil if never.
+    public let expiresAt: Date?
+    /// The members who may read it; nil to who is not its owner.
+    public let readers: [String]?
+    /// The members who may change it; nil to who is not its owner.
+    public let writers: [String]?
+    private let links: [String: [String: PhotoLink]]
+
+    /// The photo of a field of the type `photo`; nil if it has none, or the photo is gone.
+    public func photo(_ field: String) -> PhotoLink? { links[field]?.values.first }
+
+    /// The photos of a field of the type `photos`, by their ids, whose order is in ``fields``.
+    public func photos(_ field: String) -> [String: PhotoLink] { links[field] ?? [:] }
+
+    /// The ids of all its photos.
+    var photoIDs: Set<String> { Set(links.values.flatMap(\.keys)) }
+
+    init(_ answer: RecordAnswer<Fields>, path: [String]) {
+        (id, fields, owner, version) = (answer.id, answer.data, answer.owner, answer.version)
+        (createdAt, updatedAt, expiresAt) = (answer.created_at, answer.updated_at, answer.expires_at)
+        (readers, writers) = (answer.readers, answer.writers)
+        links = RecordPhotos(photos: answer.photos).links(path: path)
+    }
+}
+
+extension Record: Equatable where Fields: Equatable {}
+extension Record: Hashable where Fields: Hashable {}
+
+/// A record as it is in an answer.
+struct RecordAnswer<Fields: RecordFields>: Decodable {
+    let id: String
+    let data: Fields
+    let owner: String
+    let version: Int
+    let created_at: Date
+    let updated_at: Date
+    let expires_at: Date?
+    let readers: [String]?
+    let writers: [String]?
+    let photos: [String: RecordPhotos.Field]?
+}
+
+/// The URLs of a record's photos, as they are in an answer.
+struct RecordPhotos: Decodable {
+    enum Field: Decodable {
+        case one(URL)
+        case several([String: URL])
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.singleValueContainer()
+            if let url = try? container.decode(URL.self) {
+                self = .one(url)
+            } else {
+                self = .several(try container.decode([String: URL].self))
+            }
+        }
+    }
+
+    let photos: [String: Field]?
+
+    /// Links by field and by the photo's id.
+    ///
+    /// - Parameter path: The segments of the record's path behind `api`, which renew the links.
+    func links(path: [String]) -> [String: [String: PhotoLink]] {
+        Dictionary(
+            uniqueKeysWithValues: (photos ?? [:]).map { field, value in
+                let urls =
+                    switch value {
+                    case .one(let url): [url]
+                    case .several(let urls): Array(urls.values)
+                    }
+                let links = urls.map { PhotoLink($0, .record(path: path, field: field)) }
+                return (field, Dictionary(links.map { ($0.id, $0) }) { $1 })
+            }
+        )
+    }
+}

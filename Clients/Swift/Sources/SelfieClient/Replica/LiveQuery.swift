@@ -1,0 +1,164 @@
+import Foundation
+
+/// The records of a collection that fit, in their order: a plain value that is told what has changed.
+struct LiveQuery<Fields: RecordFields>: Sendable {
+    let filters: [RecordFilter]
+    let order: RecordOrder
+    let limit: Int?
+    private var matches: [String: (key: SortKey, record: Record<Fields>)] = [:]
+
+    init(filters: [RecordFilter], order: RecordOrder, limit: Int?) {
+        (self.filters, self.order, self.limit) = (filters, order, limit)
+    }
+
+    /// What was different.
+    struct Difference: Sendable {
+        var inserted: [Record<Fields>] = []
+        var updated: [Record<Fields>] = []
+        var removed: [String] = []
+
+        var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty }
+    }
+
+    /// Takes over records that have changed.
+    ///
+    /// - Parameter entries: What the replica has now; nil for what is gone.
+    /// - Returns: What is different, without regard to the limit.
+    @discardableResult
+    mutating func update(_ entries: [String: ReplicaEntry?]) -> Difference {
+        var difference = Difference()
+        for (id, entry) in entries {
+            let match = entry.flatMap(match)
+            switch (matches[id], match) {
+            case (nil, nil): break
+            case (_?, nil): difference.removed.append(id)
+            case (nil, let new?): difference.inserted.append(new.record)
+            case (let old?, let new?):
+                // Only the URLs of its photos can be new in the same version.
+                if old.record.version != new.record.version { difference.updated.append(new.record) }
+            }
+            matches[id] = match
+        }
+        return difference
+    }
+
+    private func match(_ entry: ReplicaEntry) -> (key: SortKey, record: Record<Fields>)? {
+        let value = entry.value
+        guard filters.allSatisfy({ $0.matches(value) }), let record: Record<Fields> = entry.record() else { return nil }
+        let field: IndexOrder? =
+            switch order {
+            case .oldestFirst, .newestFirst: nil
+            case .ascending(let field), .descending(let field): IndexOrder(value.indexed(field))
+            }
+        return (SortKey(field: field, createdAt: record.createdAt, id: record.id), record)
+    }
+
+    /// The records that fit, in order.
+    var results: [Record<Fields>] {
+        let sorted = matches.values.sorted { first, second in
+            switch order {
+            case .oldestFirst, .ascending: first.key < second.key
+            case .newestFirst, .descending: second.key < first.key
+            }
+        }
+        return sorted.prefix(limit ?? sorted.count).map(\.record)
+    }
+}
+
+/// Where a record is in the order of a query. Records of one value are in the order of their creation.
+private struct SortKey: Sendable, Comparable {
+    let field: IndexOrder?
+    let createdAt: Date
+    let id: String
+
+    static func < (first: SortKey, second: SortKey) -> Bool {
+        if let field = first.field, let other = second.field, field != other { return field < other }
+        if first.createdAt != second.createdAt { return first.createdAt < second.createdAt }
+        return first.id.utf8.lexicographicallyPrecedes(second.id.utf8)
+    }
+}
+
+/// A value's place in the order of an index: nothing, `false`, `true`, arrays and objects, numbers, texts and times.
+enum IndexOrder: Sendable, Comparable {
+    case nothing
+    case no
+    case yes
+    case composite(String)
+    case number(Double)
+    case text(String)
+
+    private static let maxTextLength = 128
+
+    init(_ value: JSONValue?) {
+        switch value {
+        case nil, .null?: self = .nothing
+        case .bool(let value)?: self = value ? .yes : .no
+        case .integer(let value)?: self = .number(Double(value))
+        case .number(let value)?: self = .number(value)
+        case .string(let value)?:
+            // Times are ordered as times: they may have fractions of a second, or another zone.
+            let time = value.count >= 20 && value.utf8.dropFirst(10).first == UInt8(ascii: "T")
+            self = .text(time ? JSONCoding.date(of: value).map(JSONCoding.text) ?? value : value)
+        case .array?, .object?:
+            self = .composite((try? JSONCoding.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "")
+        }
+    }
+
+    private var rank: Int {
+        switch self {
+        case .nothing: 0
+        case .no: 1
+        case .yes: 2
+        case .composite: 3
+        case .number: 4
+        case .text: 5
+        }
+    }
+
+    static func < (first: IndexOrder, second: IndexOrder) -> Bool {
+        switch (first, second) {
+        case (.number(let first), .number(let second)): first < second
+        case (.text(let first), .text(let second)), (.composite(let first), .composite(let second)):
+            first.unicodeScalars.prefix(maxTextLength).lexicographicallyPrecedes(
+                second.unicodeScalars.prefix(maxTextLength)
+            )
+        default: first.rank < second.rank
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value of a record that an index has: a field of its data, or one of its own times.
+    fileprivate func indexed(_ field: String) -> JSONValue? {
+        self["data"]?[field] ?? (["created_at", "updated_at"].contains(field) ? self[field] : nil)
+    }
+}
+
+extension RecordFilter {
+    /// Whether a record fits, as the service decides it.
+    fileprivate func matches(_ record: JSONValue) -> Bool {
+        let value = IndexOrder(record.indexed(field))
+        switch condition {
+        case .equal(let wanted): return value == IndexOrder(wanted)
+        case .oneOf(let wanted): return wanted.contains { value == IndexOrder($0) }
+        case .prefix(let beginning):
+            guard case .text(let text) = value else { return false }
+            return text.unicodeScalars.starts(with: beginning.unicodeScalars)
+        case .range(let bounds):
+            return bounds.allSatisfy { sign, bound in
+                let bound = IndexOrder(bound)
+                guard value.isSameKind(as: bound) else { return false }
+                return switch sign {
+                case ">": bound < value
+                case ">=": !(value < bound)
+                case "<": value < bound
+                default: !(bound < value)
+                }
+            }
+        }
+    }
+}
+
+extension IndexOrder {
+    fileprivate func isSameKind(as other: IndexOrder) -> Bool { rank == other.rank }
+}

@@ -1,0 +1,127 @@
+import Foundation
+
+/// The whole result of a query, now and whenever it has changed.
+///
+/// A slow reader skips results in between, and gets the last one.
+public struct LiveResults<Fields: RecordFields>: AsyncSequence, Sendable {
+    public typealias Element = [Record<Fields>]
+
+    let replica: Replica
+    let query: LiveQuery<Fields>
+
+    public func makeAsyncIterator() -> Iterator { Iterator(source: LiveSource(replica, query)) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        var source: LiveSource<Fields>
+
+        public mutating func next() async -> [Record<Fields>]? {
+            await source.next() == nil ? nil : source.query.results
+        }
+    }
+}
+
+/// What has changed in the records that fit a query.
+public struct RecordChanges<Fields: RecordFields>: Sendable {
+    /// Records that fit now, and did not before. The first changes have all that fit.
+    public let inserted: [Record<Fields>]
+    /// Records that fitted before and fit now.
+    public let updated: [Record<Fields>]
+    /// The ids of records that are gone, or do not fit any more.
+    public let removed: [String]
+}
+
+/// The changes of a query's records. A slow reader gets several in one.
+public struct LiveChanges<Fields: RecordFields>: AsyncSequence, Sendable {
+    public typealias Element = RecordChanges<Fields>
+
+    let replica: Replica
+    let query: LiveQuery<Fields>
+
+    public func makeAsyncIterator() -> Iterator { Iterator(source: LiveSource(replica, query)) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        var source: LiveSource<Fields>
+
+        public mutating func next() async -> RecordChanges<Fields>? {
+            await source.next().map {
+                RecordChanges(inserted: $0.inserted, updated: $0.updated, removed: $0.removed)
+            }
+        }
+    }
+}
+
+/// A query that is kept up to date by a replica.
+struct LiveSource<Fields: RecordFields>: Sendable {
+    /// Closes the mailbox when nobody iterates any more.
+    private final class Registration: Sendable {
+        let mailbox = Mailbox()
+        private let replica: Replica
+        private let id = Locked<UUID?>(nil)
+
+        init(_ replica: Replica) { self.replica = replica }
+
+        func open() async {
+            let id = await replica.open(mailbox, for: Fields.collection)
+            self.id.withLock { $0 = id }
+        }
+
+        deinit {
+            guard let id = id.withLock({ $0 }) else { return }
+            Task { [replica] in await replica.closeMailbox(id) }
+        }
+    }
+
+    private let replica: Replica
+    private var registration: Registration?
+    private(set) var query: LiveQuery<Fields>
+
+    init(_ replica: Replica, _ query: LiveQuery<Fields>) { (self.replica, self.query) = (replica, query) }
+
+    /// Waits for a change.
+    ///
+    /// - Returns: What has changed; at first all that fits. Nil at the end.
+    mutating func next() async -> LiveQuery<Fields>.Difference? {
+        if registration == nil {
+            let registration = Registration(replica)
+            // Before the records are read, so that no change falls between.
+            await registration.open()
+            self.registration = registration
+            return query.update(await replica.entries(of: Fields.collection))
+        }
+        while let ids = await registration?.mailbox.take() {
+            let difference = query.update(await replica.entries(of: Fields.collection, ids))
+            if !difference.isEmpty { return difference }
+        }
+        return nil
+    }
+}
+
+extension Replica {
+    /// The records that fit, now and whenever they have changed.
+    ///
+    /// - Parameters:
+    ///   - type: What the collection holds.
+    ///   - filters: What all records fit. Here, a field needs no index.
+    ///   - order: Which comes first. Records that were created at the same millisecond are ordered by their ids.
+    ///   - limit: The most records.
+    public nonisolated func results<Fields: RecordFields>(
+        _ type: Fields.Type = Fields.self,
+        where filters: [RecordFilter] = [],
+        order: RecordOrder = .oldestFirst,
+        limit: Int? = nil
+    ) -> LiveResults<Fields> {
+        LiveResults(replica: self, query: LiveQuery(filters: filters, order: order, limit: limit))
+    }
+
+    /// What changes in the records that fit.
+    ///
+    /// - Parameters:
+    ///   - type: What the collection holds.
+    ///   - filters: What all records fit. Here, a field needs no index.
+    public nonisolated func changes<Fields: RecordFields>(
+        _ type: Fields.Type = Fields.self,
+        where filters: [RecordFilter] = []
+    ) -> LiveChanges<Fields> {
+        LiveChanges(replica: self, query: LiveQuery(filters: filters, order: .oldestFirst, limit: nil))
+    }
+}

@@ -1,0 +1,322 @@
+import Foundation
+
+/// A copy of the records of some collections that the user can see, kept up to date by the service's feed.
+///
+/// It is on disk, and can be read without a network. Each page of changes is stored together with the cursor behind it, so
+/// none is lost or skipped, however the app or the network ends. Only the user of the session sees it; it goes when the user
+/// signs out.
+public actor Replica {
+    /// How a replica compares with the service.
+    public enum Status: Sendable, Hashable {
+        /// It is being loaded; a former copy can be read meanwhile.
+        case loading
+        /// It has all that the service had a moment ago.
+        case current
+        /// The service can't be asked now. It is asked again by itself.
+        case waiting(SelfieError)
+        /// The session has ended, or the replica was closed.
+        case ended
+    }
+
+    /// The names of its collections; `photos` stands for the user's photos.
+    public nonisolated let collections: [String]
+    /// How it compares with the service.
+    public private(set) var status = Status.loading
+
+    private let api: APIClient
+    private let session: Session
+    private let photos: Photos
+    private let log: FrameLog
+    private var lock: FolderLock?
+    private var copy = ReplicaCopy()
+    /// What is loaded from the beginning while the former copy is still shown.
+    private var reload: ReplicaCopy?
+    private var mailboxes: [UUID: (collection: String, mailbox: Mailbox)] = [:]
+    private var statusListeners: [UUID: AsyncStream<Status>.Continuation] = [:]
+    private var following: Task<Void, Never>?
+    /// Collections that the user can't see now, such as those of a role that was lost, and when to look again.
+    private var hidden: (collections: Set<String>, until: ContinuousClock.Instant) = ([], .now)
+    private var expiring: (date: Date, task: Task<Void, Never>)?
+    private static let pageSize = 500
+    private static let waitSeconds = 25
+    private static let nothingVisible = SelfieError.notFound(
+        .init(status: 404, code: "collection_not_found", message: "The user sees none of the collections.")
+    )
+    private static let hiddenFor = Duration.seconds(30)
+
+    /// - Throws: ``SelfieError/storage(_:)`` if another replica of the same collections is open.
+    init(api: APIClient, session: Session, photos: Photos, folder: URL, collections: [String]) throws {
+        (self.api, self.session, self.photos, self.collections) = (api, session, photos, collections)
+        try Disk().makeFolder(folder)
+        lock = try FolderLock(folder)
+        var copy = ReplicaCopy()
+        log = try FrameLog(file: folder.appendingPathComponent("changes"), disk: Disk()) { frame in
+            copy.apply(try JSONCoding.decode(ChangePage.self, from: frame))
+        }
+        // What was damaged is loaded again.
+        if log.damagedBytes == 0 { self.copy = copy }
+    }
+
+    deinit { following?.cancel() }
+
+    /// Begins to follow the service.
+    func follow() {
+        guard following == nil else { return }
+        expire()
+        following = Task { [weak self] in
+            var failures = 0
+            while let pause = await self?.step(&failures) {
+                if pause > .zero { try? await Task.sleep(for: pause) }
+                if Task.isCancelled { return }
+            }
+        }
+    }
+
+    /// Stops following, and ends all sequences of results and changes. It can be opened again.
+    public func close() {
+        following?.cancel()
+        expiring?.task.cancel()
+        set(.ended)
+        for (_, mailbox) in mailboxes.values { mailbox.finish() }
+        for listener in statusListeners.values { listener.finish() }
+        (mailboxes, statusListeners) = ([:], [:])
+        lock = nil
+    }
+
+    // MARK: Following
+
+    /// Asks for one page.
+    ///
+    /// - Returns: How long to wait before the next; nil at the end.
+    private func step(_ failures: inout Int) async -> Duration? {
+        guard status != .ended else { return nil }
+        do {
+            try await loadPage()
+            failures = 0
+            return .zero
+        } catch is CancellationError {
+            return nil
+        } catch let error as SelfieError {
+            if case .cursorEnded = error {
+                // The former copy is shown until the new one is whole.
+                (reload, hidden.collections) = (ReplicaCopy(), [])
+                set(.loading)
+                return .zero
+            }
+            if case .notFound(let refusal) = error, refusal.code == "collection_not_found",
+                hidden.collections.count < collections.count, (try? await hideCollections()) == true
+            {
+                return .zero
+            }
+            if error == .notSignedIn {
+                close()
+                return nil
+            }
+            failures += 1
+            set(.waiting(error))
+            return max(error.retryAfter ?? .zero, Backoff.pause(after: failures, limit: .seconds(30)))
+        } catch {
+            failures += 1
+            set(.waiting(.storage("The copy of records can't be kept.")))
+            return Backoff.pause(after: failures, limit: .seconds(30))
+        }
+    }
+
+    /// Finds the collections that the user can't see. The cursor was for all of them, so the service ends it.
+    ///
+    /// - Returns: Whether others are left.
+    private func hideCollections() async throws -> Bool {
+        var found: Set<String> = []
+        for collection in collections where try await !isVisible(collection) { found.insert(collection) }
+        hidden = (found, .now + Self.hiddenFor)
+        guard found.count == collections.count else { return true }
+        // Nothing is left to be seen.
+        try replace(by: ReplicaCopy())
+        return false
+    }
+
+    private func isVisible(_ collection: String) async throws -> Bool {
+        if collection == "photos" { return true }
+        var call = Call("GET", api.url(["records", collection], query: ["limit": "1"]))
+        (call.authentication, call.isTriedOnce) = (.session(session), true)
+        do {
+            try await api.send(call)
+            return true
+        } catch SelfieError.notFound {
+            return false
+        }
+    }
+
+    private func lookForHidden() async throws {
+        guard !hidden.collections.isEmpty, hidden.until <= .now else { return }
+        var left = hidden.collections
+        for collection in left where try await isVisible(collection) { left.remove(collection) }
+        hidden = (left, .now + Self.hiddenFor)
+    }
+
+    private func loadPage() async throws {
+        try await lookForHidden()
+        let visible = collections.filter { !hidden.collections.contains($0) }
+        guard !visible.isEmpty else { throw Self.nothingVisible }
+        let waits = status == .current
+        var call = Call(
+            "GET",
+            api.url(
+                ["changes"],
+                query: [
+                    "since": (reload ?? copy).cursor, "collections": visible.joined(separator: ","),
+                    "limit": "\(Self.pageSize)", "wait": waits ? "\(Self.waitSeconds)" : nil,
+                ]
+            )
+        )
+        (call.authentication, call.isTriedOnce) = (.session(session), true)
+        if waits { call.timeout = .seconds(Self.waitSeconds) + api.configuration.timeout }
+        let response = try await api.send(call)
+        let page = try api.decode(ChangePage.self, from: response)
+        guard status != .ended else { throw CancellationError() }
+        if var next = reload {
+            next.apply(page)
+            reload = next
+            if !page.more { try replace(by: next) }
+        } else if !page.changes.isEmpty || page.cursor != copy.cursor {
+            try log.append(response.body, isDurable: false)
+            let keys = page.changes.map { ($0.collection, $0.id) }
+            let photosBefore = copy.photoIDs(of: keys)
+            copy.apply(page)
+            tell(keys, photosBefore: photosBefore)
+            try compactIfWorthwhile()
+        }
+        set(page.more ? .loading : .current)
+    }
+
+    /// Takes a whole new copy in one step.
+    private func replace(by next: ReplicaCopy) throws {
+        try log.rewrite(next.pages(of: Self.pageSize).map(JSONCoding.encode))
+        let keys = copy.keys(differingFrom: next)
+        let photosBefore = copy.photoIDs(of: keys)
+        (copy, reload) = (next, nil)
+        tell(keys, photosBefore: photosBefore)
+    }
+
+    private func compactIfWorthwhile() throws {
+        guard log.byteCount > 1 << 20, log.byteCount > 3 * copy.byteCount else { return }
+        try log.rewrite(copy.pages(of: Self.pageSize).map(JSONCoding.encode))
+    }
+
+    private func set(_ status: Status) {
+        guard status != self.status else { return }
+        self.status = status
+        for listener in statusListeners.values { listener.yield(status) }
+    }
+
+    /// Tells all live queries which records have changed, and removes pictures that no record has any more.
+    private func tell(_ keys: [(collection: String, id: String)], photosBefore: Set<String>) {
+        for (collection, ids) in Dictionary(grouping: keys, by: \.collection).mapValues({ Set($0.map(\.id)) }) {
+            for (_, mailbox) in mailboxes.values.filter({ $0.collection == collection }) { mailbox.put(ids) }
+        }
+        let gone = photosBefore.subtracting(copy.photoIDs(of: keys))
+        if !gone.isEmpty {
+            let photos = photos
+            Task { for id in gone { await photos.removePictures(of: id) } }
+        }
+        scheduleExpiry(keys.compactMap { copy.entry($0.collection, $0.id)?.expiresAt }.min())
+    }
+
+    /// Removes what has expired: the service says so within a minute, and a device without a network never hears it.
+    private func expire() {
+        let keys = copy.expired(at: Date())
+        let photosBefore = copy.photoIDs(of: keys)
+        for key in keys { copy.remove(key.collection, key.id) }
+        expiring = nil
+        tell(keys, photosBefore: photosBefore)
+        scheduleExpiry(copy.nextExpiry)
+    }
+
+    private func scheduleExpiry(_ date: Date?) {
+        guard status != .ended, let date, expiring.map({ date < $0.date }) ?? true else { return }
+        expiring?.task.cancel()
+        let task = Task { [weak self] in
+            // Rather a moment too late than one too early. A clock that was set is looked at again within the hour.
+            let pause = min(max(date.timeIntervalSinceNow, 0) + 0.01, 3600)
+            guard (try? await Task.sleep(for: .seconds(pause))) != nil else { return }
+            await self?.expire()
+        }
+        expiring = (date, task)
+    }
+
+    // MARK: Reading
+
+    /// How it compares with the service, now and from now on.
+    public var statuses: AsyncStream<Status> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Status.self, bufferingPolicy: .bufferingNewest(1))
+        let id = UUID()
+        continuation.yield(status)
+        guard status != .ended else {
+            continuation.finish()
+            return stream
+        }
+        statusListeners[id] = continuation
+        continuation.onTermination = { [weak self] _ in
+            guard let self else { return }
+            Task { await self.removeStatusListener(id) }
+        }
+        return stream
+    }
+
+    private func removeStatusListener(_ id: UUID) { statusListeners[id] = nil }
+
+    /// Waits until it has all that the service had a moment ago.
+    ///
+    /// - Throws: ``SelfieError/notSignedIn`` if it has ended, or `CancellationError`.
+    public func waitUntilCurrent() async throws {
+        for await status in statuses where status == .current { return }
+        try Task.checkCancellation()
+        throw SelfieError.notSignedIn
+    }
+
+    /// The records that fit, as they are on the device now.
+    ///
+    /// - Parameters:
+    ///   - type: What the collection holds.
+    ///   - filters: What all records fit. Here, a field needs no index.
+    ///   - order: Which comes first.
+    ///   - limit: The most records.
+    public func records<Fields: RecordFields>(
+        _ type: Fields.Type = Fields.self,
+        where filters: [RecordFilter] = [],
+        order: RecordOrder = .oldestFirst,
+        limit: Int? = nil
+    ) -> [Record<Fields>] {
+        var query = LiveQuery<Fields>(filters: filters, order: order, limit: limit)
+        query.update(entries(of: Fields.collection))
+        return query.results
+    }
+
+    /// One record, as it is on the device now.
+    public func record<Fields: RecordFields>(_ id: String, _: Fields.Type = Fields.self) -> Record<Fields>? {
+        copy.entry(Fields.collection, id)?.record()
+    }
+
+    /// The user's photos, the newest first, as they are on the device now. `photos` must be one of the collections.
+    public func ownPhotos() -> [Photo] {
+        entries(of: "photos").values.compactMap { $0?.photo() }
+            .sorted { ($0.createdAt ?? .distantPast, $0.id) > ($1.createdAt ?? .distantPast, $1.id) }
+    }
+
+    /// All entries of a collection.
+    func entries(of collection: String) -> [String: ReplicaEntry?] { copy.entries(of: collection) }
+
+    /// Some entries of a collection; nil for those that are not there.
+    func entries(of collection: String, _ ids: Set<String>) -> [String: ReplicaEntry?] {
+        Dictionary(uniqueKeysWithValues: ids.map { ($0, copy.entry(collection, $0)) })
+    }
+
+    /// Registers who wants to know of a collection's changes.
+    func open(_ mailbox: Mailbox, for collection: String) -> UUID {
+        let id = UUID()
+        if status == .ended { mailbox.finish() } else { mailboxes[id] = (collection, mailbox) }
+        return id
+    }
+
+    func closeMailbox(_ id: UUID) { mailboxes[id] = nil }
+}

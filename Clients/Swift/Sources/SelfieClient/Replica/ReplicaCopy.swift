@@ -1,0 +1,122 @@
+import Foundation
+
+/// A page of the feed, as the service sends it and as it is stored.
+struct ChangePage: Codable {
+    var changes: [Change]
+    var cursor: String?
+    var more: Bool
+
+    /// A change: `created` and `updated` have the whole record or photo.
+    struct Change: Codable {
+        var type: String
+        var collection: String
+        var id: String
+        var record: JSONValue?
+        var photo: JSONValue?
+    }
+}
+
+/// What a replica has of a record or a photo.
+struct ReplicaEntry: Sendable {
+    /// The record or photo as the service sends it.
+    let json: Data
+    let expiresAt: Date?
+
+    /// The record; nil if its data does not fit the type.
+    func record<Fields: RecordFields>() -> Record<Fields>? {
+        guard let answer = try? JSONCoding.decode(RecordAnswer<Fields>.self, from: json) else { return nil }
+        return Record(answer, path: RecordPath.collection(Fields.collection, inbox: nil) + [answer.id])
+    }
+
+    func photo() -> Photo? { try? JSONCoding.decode(Photo.self, from: json) }
+
+    var value: JSONValue { (try? JSONCoding.decode(JSONValue.self, from: json)) ?? .null }
+}
+
+/// The contents of a replica: a plain value.
+struct ReplicaCopy: Sendable {
+    private(set) var cursor: String?
+    private var entries: [String: [String: ReplicaEntry]] = [:]
+    /// The bytes of all entries.
+    private(set) var byteCount = 0
+
+    mutating func apply(_ page: ChangePage) {
+        for change in page.changes {
+            let value = change.record ?? change.photo
+            if change.type != "deleted", let value, let json = try? JSONCoding.encode(value) {
+                let expiry = value["expires_at"]?.text.flatMap(JSONCoding.date(of:))
+                set(change.collection, change.id, ReplicaEntry(json: json, expiresAt: expiry))
+            } else {
+                remove(change.collection, change.id)
+            }
+        }
+        if let cursor = page.cursor { self.cursor = cursor }
+    }
+
+    private mutating func set(_ collection: String, _ id: String, _ entry: ReplicaEntry) {
+        remove(collection, id)
+        entries[collection, default: [:]][id] = entry
+        byteCount += entry.json.count
+    }
+
+    mutating func remove(_ collection: String, _ id: String) {
+        byteCount -= entries[collection]?.removeValue(forKey: id)?.json.count ?? 0
+    }
+
+    func entry(_ collection: String, _ id: String) -> ReplicaEntry? { entries[collection]?[id] }
+
+    func entries(of collection: String) -> [String: ReplicaEntry?] { entries[collection]?.mapValues { $0 } ?? [:] }
+
+    /// The ids of the photos of some entries.
+    func photoIDs(of keys: [(collection: String, id: String)]) -> Set<String> {
+        keys.reduce(into: []) { $0.formUnion(photoIDs($1.collection, $1.id)) }
+    }
+
+    private func photoIDs(_ collection: String, _ id: String) -> Set<String> {
+        guard let entry = entry(collection, id) else { return [] }
+        if collection == "photos" { return [id] }
+        guard let photos = try? JSONCoding.decode(RecordPhotos.self, from: entry.json) else { return [] }
+        return Set(photos.links(path: []).values.flatMap(\.keys))
+    }
+
+    /// The keys of what is different, missing or new in another copy.
+    func keys(differingFrom other: ReplicaCopy) -> [(collection: String, id: String)] {
+        Set(entries.keys).union(other.entries.keys).flatMap { collection in
+            let (mine, others) = (entries[collection] ?? [:], other.entries[collection] ?? [:])
+            return Set(mine.keys).union(others.keys).filter { mine[$0]?.json != others[$0]?.json }
+                .map { (collection, $0) }
+        }
+    }
+
+    /// The keys of what has expired.
+    func expired(at date: Date) -> [(collection: String, id: String)] {
+        entries.flatMap { collection, entries in
+            entries.filter { ($0.value.expiresAt ?? .distantFuture) <= date }.map { (collection, $0.key) }
+        }
+    }
+
+    /// When the next entry expires.
+    var nextExpiry: Date? { entries.values.flatMap { $0.values.compactMap(\.expiresAt) }.min() }
+
+    /// The contents as pages that make the same copy again. The last one has the cursor.
+    func pages(of size: Int) -> [ChangePage] {
+        let changes = entries.flatMap { collection, entries in
+            entries.map { id, entry in
+                let value = entry.value
+                let isPhoto = collection == "photos"
+                return ChangePage.Change(
+                    type: "created",
+                    collection: collection,
+                    id: id,
+                    record: isPhoto ? nil : value,
+                    photo: isPhoto ? value : nil
+                )
+            }
+        }
+        var pages = stride(from: 0, to: changes.count, by: size).map { start in
+            ChangePage(changes: Array(changes[start..<min(start + size, changes.count)]), cursor: nil, more: true)
+        }
+        pages.append(ChangePage(changes: [], cursor: cursor, more: false))
+        return pages
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// The replicas that are open.
+actor Replicas {
+    private let api: APIClient
+    private let folders: UserFolders
+    private let photos: Photos
+    private var open: [String: Replica] = [:]
+
+    init(api: APIClient, folders: UserFolders, photos: Photos) {
+        (self.api, self.folders, self.photos) = (api, folders, photos)
+    }
+
+    /// The replica of some collections; a second one is the first.
+    func replica(of collections: [String]) async throws -> Replica {
+        guard let session = try api.sessions.current() else { throw SelfieError.notSignedIn }
+        let collections = Set(collections).sorted()
+        let folder = folder(of: session.userID).appendingPathComponent(
+            SHA256.digest(of: Data(collections.joined(separator: ",").utf8)).prefix(8).hexadecimal
+        )
+        let key = session.token.text + folder.path
+        if let replica = open[key], await replica.status != .ended { return replica }
+        let replica = try Replica(
+            api: api,
+            session: session,
+            photos: photos,
+            folder: folder,
+            collections: collections
+        )
+        open[key] = replica
+        await replica.follow()
+        return replica
+    }
+
+    private func folder(of userID: String) -> URL {
+        folders.folder(of: userID).appendingPathComponent("replicas")
+    }
+
+    /// Closes all replicas, and removes those of a user from the device.
+    func removeCopies(of userID: String) async {
+        let replicas = open.values
+        open = [:]
+        for replica in replicas { await replica.close() }
+        try? Disk().remove(folder(of: userID))
+    }
+}
+
+extension Selfie {
+    /// Opens a copy of collections that is on the device, and kept up to date while it is open.
+    ///
+    /// The same collections are the same replica.
+    ///
+    /// - Parameter collections: Their names; `photos` stands for the user's photos.
+    /// - Throws: ``SelfieError/notSignedIn``.
+    public func replica(of collections: [String]) async throws -> Replica {
+        try await replicas.replica(of: collections)
+    }
+
+    /// Opens a copy of collections that is on the device, and kept up to date while it is open.
+    public func replica(of types: [any RecordFields.Type]) async throws -> Replica {
+        try await replicas.replica(of: types.map { $0.collection })
+    }
+}

@@ -1,0 +1,26 @@
+import Foundation
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Keeps a folder for one owner: another one, in this process or in another, can't have it meanwhile.
+///
+/// The system releases it when the process ends, however it ends.
+final class FolderLock: Sendable {
+    private let descriptor: Int32
+
+    /// - Parameter folder: A folder that exists.
+    /// - Throws: ``SelfieError/storage(_:)`` when somebody else has it.
+    init(_ folder: URL) throws {
+        descriptor = try Disk.open(folder.appendingPathComponent("lock"), O_RDWR | O_CREAT)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw SelfieError.storage("Another Selfie of this app or of an extension uses the folder already.")
+        }
+    }
+
+    deinit { close(descriptor) }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+@testable import SelfieClient
+
+@Suite("What a refusal means")
+struct ErrorTests {
+    private static func error(_ status: Int, _ code: String) -> SelfieError { .of(.refusal(status, code)) }
+
+    private static func refusal(_ status: Int, _ code: String) -> SelfieError.Refusal {
+        SelfieError.Refusal(status: status, code: code, message: "No.")
+    }
+
+    @Test(
+        "Codes and statuses have a case each",
+        arguments: [
+            (401, "token_invalid", SelfieError.notSignedIn), (401, "token_expired", .notSignedIn),
+            (401, "email_or_password_wrong", .emailOrPasswordWrong), (401, "password_wrong", .passwordWrong),
+            (401, "code_invalid", .codeWrong), (401, "api_credential_wrong", .appRefused),
+            (401, "photo_not_found", .notFound(refusal(401, "photo_not_found"))),
+            (400, "email_taken", .invalid(refusal(400, "email_taken"))),
+            (403, "record_forbidden", .forbidden(refusal(403, "record_forbidden"))),
+            (403, "photo_quota_reached", .quotaReached(refusal(403, "photo_quota_reached"))),
+            (404, "record_not_found", .notFound(refusal(404, "record_not_found"))),
+            (408, "request_timeout", .interrupted),
+            (409, "record_id_taken", .conflict(refusal(409, "record_id_taken"))),
+            (409, "upload_under_way", .unavailable(retryAfter: nil)),
+            (410, "changes_database", .cursorEnded(refusal(410, "changes_database"))),
+            (410, "upload_deleted", .notFound(refusal(410, "upload_deleted"))),
+            (412, "record_version_differs", .versionDiffers(refusal(412, "record_version_differs"))),
+            (413, "request_too_large", .tooLarge(refusal(413, "request_too_large"))),
+            (415, "photo_format_unknown", .notAPhoto(refusal(415, "photo_format_unknown"))),
+            (422, "idempotency_key_reused", .invalid(refusal(422, "idempotency_key_reused"))),
+            (429, "too_many_requests", .tooManyRequests(retryAfter: nil)),
+            (500, "internal_error", .unavailable(retryAfter: nil)),
+            (418, "from_the_future", .invalid(refusal(418, "from_the_future"))),
+        ]
+    )
+    func cases(status: Int, code: String, expected: SelfieError) {
+        #expect(Self.error(status, code) == expected)
+    }
+
+    @Test("A message about several fields has a line for each")
+    func lines() {
+        let refusal = SelfieError.Refusal(
+            status: 400,
+            code: "email_taken",
+            message: "email - has already been taken,password - is too short (minimum is 6 characters),"
+        )
+        #expect(
+            SelfieError.invalid(refusal).localizedDescription
+                == "email - has already been taken\npassword - is too short (minimum is 6 characters)"
+        )
+        let sentence = SelfieError.Refusal(status: 400, code: "x", message: "One, and two.")
+        #expect(SelfieError.invalid(sentence).localizedDescription == "One, and two.")
+    }
+
+    @Test("Only those that pass by themselves are transient")
+    func transient() {
+        let all: [SelfieError] = [
+            .offline, .interrupted, .unavailable(retryAfter: nil), .tooManyRequests(retryAfter: .seconds(1)),
+        ]
+        #expect(all.filter(\.isTransient) == all)
+        let others: [SelfieError] = [
+            .notSignedIn, .notSecure, .appRefused, .invalid(Self.refusal(400, "x")), .diskFull,
+            .unexpectedAnswer(status: 200),
+        ]
+        #expect(others.filter(\.isTransient).isEmpty)
+    }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+@testable import SelfieClient
+
+@Suite("Calls that fail")
+struct RetryTests {
+    private static func run(
+        _ method: String,
+        _ answer: @escaping @Sendable (_ number: Int) throws -> TransportResponse
+    ) async throws -> (tries: Int, error: SelfieError?) {
+        try await TestFolder.with { folder in
+            let transport = ScriptedTransport { _, number in try answer(number) }
+            let selfie = try Selfie.scripted(transport, folder: folder)
+            var error: SelfieError?
+            do {
+                try await selfie.api.send(Call(method, selfie.api.url(["me"])))
+            } catch let thrown as SelfieError {
+                error = thrown
+            }
+            return (transport.all.count, error)
+        }
+    }
+
+    @Test("are tried again after an interruption, if they can be repeated", arguments: ["GET", "PUT", "DELETE"])
+    func repeatable(method: String) async throws {
+        let (tries, error) = try await Self.run(method) { number in
+            if number < 3 { throw TransportError.interrupted }
+            return .json("{}")
+        }
+        #expect(tries == 3 && error == nil)
+    }
+
+    @Test("are not tried again if they might be done twice", arguments: ["POST", "PATCH"])
+    func notRepeatable(method: String) async throws {
+        let (tries, error) = try await Self.run(method) { _ in throw TransportError.interrupted }
+        #expect(tries == 1 && error == .interrupted)
+    }
+
+    @Test("end after three tries")
+    func end() async throws {
+        let (tries, error) = try await Self.run("GET") { _ in .refusal(500, "internal_error") }
+        #expect(tries == 3 && error == .unavailable(retryAfter: nil))
+    }
+
+    @Test("wait as long as the service says, since it did nothing", .timeLimit(.minutes(1)))
+    func retryAfter() async throws {
+        let start = ContinuousClock.now
+        let (tries, error) = try await Self.run("POST") { number in
+            number == 1 ? .refusal(503, "service_unavailable", headers: ["Retry-After": "1"]) : .json("{}")
+        }
+        #expect(tries == 2 && error == nil)
+        #expect(ContinuousClock.now - start >= .seconds(1))
+    }
+
+    @Test("do not wait for longer than a user would")
+    func impatient() async throws {
+        let (tries, error) = try await Self.run("GET") { _ in
+            .refusal(429, "too_many_requests", headers: ["Retry-After": "600"])
+        }
+        #expect(tries == 1 && error == .tooManyRequests(retryAfter: .seconds(600)))
+        #expect(error?.localizedDescription == "That was too often. Try again in 10 minutes.")
+    }
+
+    @Test("without a network fail at once, and say so")
+    func offline() async throws {
+        let (tries, error) = try await Self.run("GET") { _ in throw TransportError.notConnected }
+        #expect(tries == 1 && error == .offline)
+        #expect(error?.localizedDescription == "There is no connection. Try again when you are online.")
+    }
+
+    @Test("with an answer of somebody else's are named, and hold nothing of it", arguments: [200, 302, 404, 511])
+    func portal(status: Int) async throws {
+        try await TestFolder.with { folder in
+            let html = "<html>secret</html>"
+            let transport = ScriptedTransport { _, _ in .json(html, status: status) }
+            let selfie = try Selfie.scripted(transport, folder: folder)
+            await #expect(throws: SelfieError.unexpectedAnswer(status: status)) { try await selfie.profile() }
+            #expect(try selfie.userID == "ada")
+        }
+    }
+
+    @Test("with a cancelled task are cancelled, also between two tries")
+    func cancelled() async throws {
+        try await TestFolder.with { folder in
+            let (asked, continuation) = AsyncStream.makeStream(of: Void.self)
+            let transport = ScriptedTransport { _, _ in
+                continuation.yield()
+                return .refusal(503, "service_unavailable", headers: ["Retry-After": "9"])
+            }
+            let selfie = try Selfie.scripted(transport, folder: folder)
+            let task = Task { try await selfie.profile() }
+            for await _ in asked { break }
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+
+@testable import SelfieClient
+
+@Suite("The end of a session")
+struct SessionEndTests {
+    @Test("Many calls that find it ended are one event", .timeLimit(.minutes(1)))
+    func once() async throws {
+        try await TestFolder.with { folder in
+            let transport = ScriptedTransport { request, _ in
+                request.headers["Authorization"] == "Bearer t0ken"
+                    ? .refusal(401, "token_invalid")
+                    : .json(
+                        #"{"id":"bob","first_name":"Bob","last_name":"B","email":"b@x.example","api_authtoken":"new"}"#
+                    )
+            }
+            let selfie = try Selfie.scripted(transport, folder: folder)
+            let events = selfie.sessionEvents
+            await withTaskGroup(of: Void.self) { tasks in
+                for _ in 0..<20 {
+                    tasks.addTask {
+                        await #expect(throws: SelfieError.notSignedIn) { try await selfie.profile() }
+                    }
+                }
+            }
+            #expect(try selfie.userID == nil)
+            try await selfie.signIn(email: "b@x.example", password: "secret")
+            var all = events.makeAsyncIterator()
+            #expect(await all.next() == .ended(userID: "ada", .revoked))
+            #expect(await all.next() == .began(userID: "bob"))
+        }
+    }
+
+    @Test("A late answer to an old session does not end the new one")
+    func late() async throws {
+        try await TestFolder.with { folder in
+            let selfie = try Selfie.scripted(
+                ScriptedTransport { _, _ in .refusal(401, "token_expired") },
+                folder: folder
+            )
+            let old = try #require(try selfie.api.sessions.current())
+            let new = Session(token: Token("new"), userID: "bob")
+            try selfie.api.sessions.begin(new)
+            var call = Call("GET", selfie.api.url(["me"]))
+            call.authentication = .session(old)
+            await #expect(throws: SelfieError.notSignedIn) { try await selfie.api.send(call) }
+            #expect(try selfie.api.sessions.current() == new)
+        }
+    }
+
+    @Test("Other refusals with 401 end nothing", arguments: ["password_wrong", "photo_not_found", "code_invalid"])
+    func others(code: String) async throws {
+        try await TestFolder.with { folder in
+            let selfie = try Selfie.scripted(ScriptedTransport { _, _ in .refusal(401, code) }, folder: folder)
+            await #expect(throws: SelfieError.self) { try await selfie.profile() }
+            #expect(try selfie.userID == "ada")
+        }
+    }
+
+    @Test("A store that can't be read now signs nobody out")
+    func unreadable() async throws {
+        struct LockedStore: TokenStore {
+            func read() throws -> Data? { throw SelfieError.storage("The device is locked.") }
+            func write(_: Data) {}
+            func remove() { Issue.record("It was removed.") }
+        }
+        try await TestFolder.with { folder in
+            let transport = ScriptedTransport { _, _ in .json("[]") }
+            let selfie = try Selfie.scripted(transport, folder: folder) { $0.tokenStore = LockedStore() }
+            await #expect(throws: SelfieError.storage("The device is locked.")) { try await selfie.profile() }
+            #expect(transport.all.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A port that passes connections on to another one, and plays a network: it can be off, and cut connections.
+package final class ConnectionRelay: Sendable {
+    private struct State {
+        var target: Int
+        var isOn = true
+        var clients: [ObjectIdentifier: any Channel] = [:]
+    }
+
+    /// The port to connect to; it stays the same.
+    package let port: Int
+    private let listener: any Channel
+    private let state: Mutex<State>
+
+    /// Opens a port.
+    ///
+    /// - Parameter target: The port to which connections are passed on.
+    /// - Throws: An error of NIO's.
+    package static func start(target: Int) async throws -> ConnectionRelay {
+        let box = Box()
+        let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.autoRead, value: false)
+            .childChannelInitializer { client in
+                guard let relay = box.relay.withLock({ $0 }) else { return client.close() }
+                return relay.accept(client)
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let made = ConnectionRelay(listener, target: target)
+        box.relay.withLock { $0 = made }
+        return made
+    }
+
+    private final class Box: Sendable {
+        let relay = Mutex<ConnectionRelay?>(nil)
+    }
+
+    private init(_ listener: any Channel, target: Int) {
+        (self.listener, port) = (listener, listener.localAddress?.port ?? 0)
+        state = Mutex(State(target: target))
+    }
+
+    /// Passes new connections on to another port.
+    package func pass(to target: Int) { state.withLock { $0.target = target } }
+
+    /// Cuts all connections.
+    package func cut() {
+        let clients = state.withLock { Array($0.clients.values) }
+        for client in clients { client.close(promise: nil) }
+    }
+
+    /// Cuts all connections, and ends new ones at once.
+    package func turnOff() {
+        state.withLock { $0.isOn = false }
+        cut()
+    }
+
+    package func turnOn() { state.withLock { $0.isOn = true } }
+
+    /// Closes the port.
+    package func close() async throws {
+        turnOff()
+        try await listener.close()
+    }
+
+    private func accept(_ client: any Channel) -> EventLoopFuture<Void> {
+        let target = state.withLock { $0.isOn ? $0.target : nil }
+        guard let target else { return client.close() }
+        state.withLock { $0.clients[ObjectIdentifier(client)] = client }
+        client.closeFuture.whenComplete { _ in
+            _ = self.state.withLock { $0.clients.removeValue(forKey: ObjectIdentifier(client)) }
+        }
+        return ClientBootstrap(group: client.eventLoop)
+            .channelOption(.autoRead, value: false)
+            .connect(host: "127.0.0.1", port: target)
+            .flatMap { server in
+                do {
+                    try client.pipeline.syncOperations.addHandler(Forward(to: server))
+                    try server.pipeline.syncOperations.addHandler(Forward(to: client))
+                } catch {
+                    return client.eventLoop.makeFailedFuture(error)
+                }
+                return client.setOption(.autoRead, value: true).and(server.setOption(.autoRead, value: true)).map { _ in
+                }
+            }
+            .flatMapError { _ in client.close() }
+    }
+
+    /// Writes what a connection receives to another one of the same event loop, and closes that with it.
+    private final class Forward: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        private let other: any Channel
+
+        init(to other: any Channel) { self.other = other }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            other.writeAndFlush(Self.unwrapInboundIn(data), promise: nil)
+        }
+
+        func channelInactive(context: ChannelHandlerContext) { other.close(promise: nil) }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
+    }
+}
