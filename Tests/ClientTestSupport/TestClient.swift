@@ -26,6 +26,7 @@ package struct TestClient: Sendable {
     ///   - port: The port of a proxy before the service; nil for the service's own.
     ///   - member: Who is signed in; nil for nobody.
     ///   - adjust: Changes the configuration.
+    /// - Throws: An error of the file system's.
     package init(
         _ service: TestService,
         folder: URL,

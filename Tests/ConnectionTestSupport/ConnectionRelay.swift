@@ -18,6 +18,7 @@ package final class ConnectionRelay: Sendable {
     /// Opens a port.
     ///
     /// - Parameter target: The port to which connections are passed on.
+    /// - Returns: The relay.
     /// - Throws: An error of NIO's.
     package static func start(target: Int) async throws -> ConnectionRelay {
         let box = Box()

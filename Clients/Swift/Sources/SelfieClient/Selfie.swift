@@ -43,7 +43,9 @@ public final class Selfie: Sendable {
         get throws { try api.sessions.current()?.userID }
     }
 
-    /// Begins and ends of sessions from now on. A session ends once, however many calls find that it has ended.
+    /// Begins and ends of sessions from now on.
+    ///
+    /// A session ends once, however many calls find that it has ended.
     public var sessionEvents: AsyncStream<SessionEvent> { api.sessions.events }
 }
 

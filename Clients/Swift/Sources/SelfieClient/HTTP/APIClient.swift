@@ -19,6 +19,7 @@ final class APIClient: Sendable {
     /// - Parameters:
     ///   - path: Its segments; each is percent-encoded.
     ///   - query: Its parameters; nil leaves one out.
+    /// - Returns: The URL.
     func url(_ path: [String], query: KeyValuePairs<String, String?> = [:]) -> URL {
         var unreserved = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\0"..."\u{7F}"))
         unreserved.insert(charactersIn: "-._~")

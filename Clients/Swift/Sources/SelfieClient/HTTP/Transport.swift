@@ -37,9 +37,13 @@ public struct TransportRequest: Sendable {
     public var timeout: Duration
     /// The most bytes that the answer's body may have; beyond that the request fails.
     public var maxAnswerBytes: Int
-    /// Where the body of an answer with the status 200 is written, instead of into memory. The file must not exist.
+    /// Where the body of an answer with the status 200 is written, instead of into memory.
+    ///
+    /// The file must not exist.
     public var answerFile: URL?
-    /// Whether a redirect is followed. Requests with a token follow none, so that no other host gets the token.
+    /// Whether a redirect is followed.
+    ///
+    /// Requests with a token follow none, so that no other host gets the token.
     public var followsRedirects: Bool
 
     public init(

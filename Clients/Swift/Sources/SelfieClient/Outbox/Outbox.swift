@@ -71,7 +71,9 @@ public actor Outbox {
 
     // MARK: Adding
 
-    /// Adds a photo to upload. When this returns, the photo is on disk and will arrive.
+    /// Adds a photo to upload.
+    ///
+    /// When this returns, the photo is on disk and will arrive.
     ///
     /// - Parameters:
     ///   - source: The photo. A file may be removed afterwards.
@@ -98,7 +100,9 @@ public actor Outbox {
         return id
     }
 
-    /// Adds a record to create or change. When this returns, it is on disk and will arrive.
+    /// Adds a record to create or change.
+    ///
+    /// When this returns, it is on disk and will arrive.
     ///
     /// - Parameters:
     ///   - fields: The record's data.
@@ -124,7 +128,7 @@ public actor Outbox {
         photos: [String: OutboxItem.ID] = [:],
         after: [OutboxItem.ID] = []
     ) throws -> OutboxItem.ID {
-        let body = RecordBody(data: fields, readers: readers, writers: writers, expires_at: expiresAt)
+        let body = RecordBody(data: fields, readers: readers, writers: writers, expiresAt: expiresAt)
         let write = RecordWrite(
             path: RecordPath.collection(Fields.collection, inbox: inbox) + [id],
             kind: .put,
@@ -142,10 +146,11 @@ public actor Outbox {
     ///   - inbox: The member whose inbox it was sent to; nil for a record of the collection.
     ///   - version: Deletes it only if it still has this version.
     /// - Returns: The item's id.
+    /// - Throws: ``SelfieError/diskFull``, ``SelfieError/outboxFull`` or ``SelfieError/notSignedIn``. Nothing is kept then.
     @discardableResult
     public func delete<Fields: RecordFields>(
         _ id: String,
-        of _: Fields.Type,
+        of type: Fields.Type,
         inbox: String? = nil,
         version: Int? = nil
     ) throws -> OutboxItem.ID {
@@ -184,7 +189,9 @@ public actor Outbox {
         return queue.items
     }
 
-    /// What waits, now and whenever that changes. A slow reader skips what was in between.
+    /// What waits, now and whenever that changes.
+    ///
+    /// A slow reader skips what was in between.
     public var updates: AsyncStream<[OutboxItem]> {
         let (stream, continuation) = AsyncStream.makeStream(of: [OutboxItem].self, bufferingPolicy: .bufferingNewest(1))
         let id = UUID()
@@ -238,7 +245,9 @@ public actor Outbox {
         work()
     }
 
-    /// Removes an item. If it is being sent, it may arrive all the same.
+    /// Removes an item.
+    ///
+    /// If it is being sent, it may arrive all the same.
     public func drop(_ id: OutboxItem.ID) throws {
         let store = try openCurrent()
         guard queue.contains(id) else { return }
@@ -331,7 +340,9 @@ public actor Outbox {
         tell()
     }
 
-    /// Stores that an item was sent. If that fails, it is tried again; the item is not sent twice meanwhile.
+    /// Stores that an item was sent.
+    ///
+    /// If that fails, it is tried again; the item is not sent twice meanwhile.
     private func finish(_ item: StoredItem, _ photo: Photo?, _ store: OutboxStore) {
         do {
             try record(.done(item.id, photoID: photo?.id), in: store)

@@ -5,7 +5,12 @@ struct RecordBody<Fields: RecordFields>: Encodable {
     var data: Fields
     var readers: [String]?
     var writers: [String]?
-    var expires_at: Date?
+    var expiresAt: Date?
+
+    private enum CodingKeys: String, CodingKey {
+        case data, readers, writers
+        case expiresAt = "expires_at"
+    }
 
     /// The body as JSON.
     var json: JSONValue {
@@ -44,7 +49,9 @@ struct RecordWrite: Sendable, Hashable, Codable {
         return call
     }
 
-    /// Makes the change. What was made already, and whose answer was lost, counts as made.
+    /// Makes the change.
+    ///
+    /// What was made already, and whose answer was lost, counts as made.
     ///
     /// - Parameters:
     ///   - api: Sends the calls.

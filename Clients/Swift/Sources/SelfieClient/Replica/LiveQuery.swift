@@ -65,7 +65,9 @@ struct LiveQuery<Fields: RecordFields>: Sendable {
     }
 }
 
-/// Where a record is in the order of a query. Records of one value are in the order of their creation.
+/// Where a record is in the order of a query.
+///
+/// Records of one value are in the order of their creation.
 private struct SortKey: Sendable, Comparable {
     let field: IndexOrder?
     let createdAt: Date

@@ -10,7 +10,9 @@ import Foundation
 ///
 /// Folders have the mode 700, files 600.
 struct Disk: Sendable {
-    /// Called before each operation, with its name. Tests end the process there, or let the operation fail.
+    /// Called before each operation, with its name.
+    ///
+    /// Tests end the process there, or let the operation fail.
     var beforeStep: @Sendable (_ name: String) throws -> Void = { _ in }
 
     private func step(_ name: String) throws {
@@ -54,6 +56,7 @@ struct Disk: Sendable {
     /// - Parameters:
     ///   - file: The file.
     ///   - body: Writes the contents to a descriptor.
+    /// - Throws: What `body` throws, or an error of the system's. The file is as before then.
     func write(_ file: URL, _ body: (_ descriptor: Int32) throws -> Void) throws {
         let part = file.appendingPathExtension("part")
         do {
