@@ -58,7 +58,7 @@ missing_packages() {
     has_file /usr/include/expat.h || echo libexpat1-dev
     has_file /usr/include/idn2.h || echo libidn2-dev
     has_file /usr/include/zlib.h || echo zlib1g-dev
-    has_file /usr/include/seccomp.h "/usr/include/*/seccomp.h" || echo libseccomp-dev
+    has_file /usr/include/seccomp.h || echo libseccomp-dev
     [ "$1" != build ] || return 0
     if ! has_postgresql_program initdb || { [ "$1" = bench ] && ! has_postgresql_program pgbench; }; then
         echo postgresql

@@ -11,6 +11,9 @@ public final class Selfie: Sendable {
     /// The user's photos, and pictures of all kinds.
     public let photos: Photos
     let replicas: Replicas
+    #if canImport(Network)
+        private let networkObserver: NetworkObserver
+    #endif
 
     /// - Parameters:
     ///   - url: The service, such as `https://selfies.example.com`.
@@ -23,6 +26,9 @@ public final class Selfie: Sendable {
         photos = Photos(api: api, folders: users)
         replicas = Replicas(api: api, folders: users, photos: photos)
         outbox = Outbox(api: api, folders: users)
+        #if canImport(Network)
+            networkObserver = NetworkObserver { [weak outbox] in await outbox?.hurry() }
+        #endif
         let events = api.sessions.events
         Task { [weak outbox, photos, replicas] in
             await outbox?.openIfSignedIn()

@@ -99,7 +99,7 @@ final class APIClient: Sendable {
             maxAnswerBytes: call.maxAnswerBytes,
             followsRedirects: call.followsRedirects
         )
-        request.answerFile = call.answerFile
+        (request.answerFile, request.backgroundID) = (call.answerFile, call.backgroundID)
         switch call.authentication {
         case .none: break
         case .app: request.headers["Authorization"] = credential.header

@@ -33,6 +33,10 @@ public struct TransportRequest: Sendable {
     /// The header's fields by name.
     public var headers: [String: String]
     public var body: Body
+    /// Names an upload of a file that may go on while the app does not run.
+    ///
+    /// A request with the same name joins the one that is under way. Nil for all other requests.
+    public var backgroundID: String?
     /// How long the service may be silent.
     public var timeout: Duration
     /// The most bytes that the answer's body may have; beyond that the request fails.

@@ -314,6 +314,7 @@ public actor Outbox {
         case .upload(let upload, let byteCount):
             var call = Photos.call(api, upload, store.file(of: item.id), key: item.id)
             (call.authentication, call.isTriedOnce) = (.session(session), true)
+            call.backgroundID = item.id.uuidString
             let response = try await api.send(call) { [weak self] sent in
                 let progress = UploadProgress(sentBytes: sent, totalBytes: Int64(byteCount))
                 Task { await self?.hasProgressed(item.id, progress) }

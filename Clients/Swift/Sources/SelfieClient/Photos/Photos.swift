@@ -22,9 +22,8 @@ public actor Photos {
 
     /// Uploads a photo now.
     ///
-    /// The outbox does it later, too, and is the better way for most apps.
-    ///
-    /// It is tried again after an interruption, and is there once all the same.
+    /// It is tried again after an interruption, and is there once all the same. ``Outbox/upload(_:title:name:isListed:)``
+    /// also waits for a network, and goes on after the app's end.
     ///
     /// - Parameters:
     ///   - source: The photo: JPEG, PNG, GIF, WebP, HEIC or AVIF.

@@ -1,9 +1,9 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
+#if canImport(Darwin)
     import Darwin
+#else
+    import Glibc
 #endif
 
 /// The body of an upload as a file: `multipart/form-data` of RFC 7578, with the title, whether it is listed, and the photo.

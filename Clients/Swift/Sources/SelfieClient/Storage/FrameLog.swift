@@ -1,9 +1,9 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
+#if canImport(Darwin)
     import Darwin
+#else
+    import Glibc
 #endif
 
 /// An append-only file of frames, each with a checksum.
