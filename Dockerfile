@@ -9,6 +9,7 @@ RUN apt-get update -qq \
     && rm -rf /var/lib/apt/lists/*
 # The packages first: they change less often than the sources.
 COPY Package.swift ./
+COPY Clients/Swift Clients/Swift
 RUN swift package resolve
 COPY . .
 RUN bin/release
