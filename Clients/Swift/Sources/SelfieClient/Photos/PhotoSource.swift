@@ -9,21 +9,14 @@ public enum PhotoSource: Sendable {
     case pieces(AsyncThrowingStream<Data, any Error>)
 
     /// Any sequence of pieces.
-    public static func pieces<Pieces: AsyncSequence & Sendable>(of sequence: Pieces) -> PhotoSource
-    where Pieces.Element == Data {
-        .pieces(
-            AsyncThrowingStream { continuation in
-                let reading = Task {
-                    do {
-                        for try await piece in sequence { continuation.yield(piece) }
-                        continuation.finish()
-                    } catch {
-                        continuation.finish(throwing: error)
-                    }
-                }
-                continuation.onTermination = { _ in reading.cancel() }
-            }
-        )
+    ///
+    /// A piece is asked for when the one before is on the disk.
+    ///
+    /// - Parameter sequence: The pieces, in order.
+    /// - Returns: The source, for one upload.
+    public static func pieces<Pieces: AsyncSequence>(of sequence: Pieces) -> PhotoSource where Pieces.Element == Data {
+        var iterator = sequence.makeAsyncIterator()
+        return .pieces(AsyncThrowingStream { try await iterator.next() })
     }
 }
 
