@@ -98,7 +98,7 @@ struct PhotoTests {
             // All URLs end with the password.
             try await selfie.changePassword(from: "secret 1", to: "secret 2")
             for link in links {
-                let status = try await service.get(link.url().absoluteString).status
+                let status = try await service.send("GET", link.url().absoluteString).status
                 #expect(status == 403)
                 // Another client of hers has no picture yet.
                 let other = try TestClient(service, folder: client.folder.appending(path: UUID().uuidString)).selfie
