@@ -5,8 +5,8 @@ public enum PhotoSource: Sendable {
     case data(Data)
     /// A file that stays as it is until the upload or the outbox has it.
     case file(URL)
-    /// Pieces in order. They are read once.
-    case pieces(AsyncThrowingStream<Data, any Error>)
+    /// A function that hands over pieces in order. It is called once.
+    case writer(@Sendable (_ write: (Data) throws -> Void) async throws -> Void)
 
     /// Any sequence of pieces.
     ///
@@ -14,9 +14,11 @@ public enum PhotoSource: Sendable {
     ///
     /// - Parameter sequence: The pieces, in order.
     /// - Returns: The source, for one upload.
-    public static func pieces<Pieces: AsyncSequence>(of sequence: Pieces) -> PhotoSource where Pieces.Element == Data {
-        var iterator = sequence.makeAsyncIterator()
-        return .pieces(AsyncThrowingStream { try await iterator.next() })
+    public static func pieces<Pieces: AsyncSequence & Sendable>(of sequence: Pieces) -> PhotoSource
+    where Pieces.Element == Data {
+        .writer { write in
+            for try await piece in sequence { try write(piece) }
+        }
     }
 }
 

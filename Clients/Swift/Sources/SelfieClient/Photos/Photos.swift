@@ -190,7 +190,10 @@ public actor Photos {
 
     /// The pictures of who is signed in.
     private func pictures() -> PictureCache? {
-        guard let userID = try? api.sessions.current()?.userID else { return nil }
+        (try? api.sessions.current()?.userID).map(pictures)
+    }
+
+    private func pictures(of userID: String) -> PictureCache {
         if let cache, cache.userID == userID { return cache.pictures }
         let folder = folders.folder(of: userID).appendingPathComponent("pictures")
         let pictures = PictureCache(folder: folder, maxBytes: api.configuration.maxPictureBytes)
@@ -202,8 +205,9 @@ public actor Photos {
     func removePictures(of id: Photo.ID) async { await pictures()?.remove(id) }
 
     /// Removes what was kept for a user.
-    func removeCopies(of userID: String) {
+    func removeCopies(of userID: String) async {
+        let pictures = pictures(of: userID)
         (lists, renewed, cache) = ([:], [:], nil)
-        try? Disk().remove(folders.folder(of: userID).appendingPathComponent("pictures"))
+        await pictures.close()
     }
 }

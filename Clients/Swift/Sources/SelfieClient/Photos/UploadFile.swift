@@ -68,8 +68,8 @@ struct UploadFile: Sendable, Hashable, Codable {
             switch source {
             case .data(let data): try add(data)
             case .file(let url): try Self.read(url, add)
-            case .pieces(let pieces):
-                for try await piece in pieces { try add(piece) }
+            case .writer(let write):
+                try await write(add)
                 // A cancelled task's sequence ends early, and the photo would be cut off.
                 try Task.checkCancellation()
             }
