@@ -161,26 +161,21 @@ package struct ReplicaStorm: Sendable {
         try? FileManager.default.removeItem(at: copy)
         try await cluster.backUp(to: copy)
         try await cluster.start()
-        for step in 0..<20 {
-            try await poll("a write") {
-                try await service.call(
-                    "PUT",
-                    "/api/records/bugs/lost\(step)",
-                    as: writers[0],
-                    #"{"data":{"title":"lost"}}"#
-                )
-                .status == 200
-            }
-        }
+        for step in 0..<20 { try await put("lost\(step)", points: 0, service, writers[0]) }
         try await cluster.killHard()
         try await cluster.restore(from: copy)
         try await cluster.start()
+        try await put("kept", points: 7, service, writers[1])
+    }
+
+    /// Writes a bug as soon as the service has found the database again.
+    private func put(_ id: String, points: Int, _ service: TestService, _ writer: TestMember) async throws {
         try await poll("a write") {
-            try await service.call(
+            try await service.send(
                 "PUT",
-                "/api/records/bugs/kept",
-                as: writers[1],
-                #"{"data":{"title":"kept","points":7}}"#
+                "/api/records/bugs/\(id)",
+                headers: [("Authorization", "Bearer \(writer.token)"), ("Content-Type", "application/json")],
+                body: Data(#"{"data":{"title":"\#(id)","points":\#(points)}}"#.utf8)
             )
             .status == 200
         }
