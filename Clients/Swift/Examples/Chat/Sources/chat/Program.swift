@@ -73,9 +73,23 @@ struct Program {
 
     // MARK: Talking
 
+    /// Finds a conversation on this device, or a member in the directory.
+    private func find(_ name: String) async throws -> Conversation? {
+        guard let userID = try selfie.userID else { throw SelfieError.notSignedIn }
+        let known = try await Conversation.all(selfie).filter {
+            $0.otherName.lowercased().hasPrefix(name.lowercased())
+        }
+        if known.count == 1 { return known[0] }
+        let members = try await selfie.members(startingWith: name).members.filter { $0.id != userID }
+        if members.count == 1 { return try await Conversation.begin(with: members[0], selfie) }
+        let names = members.map { "\($0.firstName) \($0.lastName)" }.joined(separator: ", ")
+        print(members.isEmpty ? "Nobody is called \(name)." : "Who is it? \(names)")
+        return nil
+    }
+
     private func chat(with name: String) async throws {
-        let conversation = try await Conversation.open(with: name, selfie)
-        print("Type a message, or: /picture FILE TEXT, /quit")
+        guard let conversation = try await find(name) else { return }
+        print("You talk to \(conversation.otherName). Type a message, or: /picture FILE TEXT, /quit")
         let showing = [
             Task { await showMessages(of: conversation) },
             Task { await showProblems() },
