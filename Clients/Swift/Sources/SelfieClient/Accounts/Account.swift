@@ -9,7 +9,7 @@ public struct Account: Sendable, Hashable {
 
 /// What a code from a mail is for.
 public enum CodePurpose: String, Sendable {
-    /// ``Selfie/signIn(email:code:)``, and calls that ask for a password or a code.
+    /// ``Selfie/signIn(email:code:isRemembered:)``, and calls that ask for a password or a code.
     case signIn = "signin"
     /// ``Selfie/recoverPassword(email:code:newPassword:)`` and ``Selfie/setPassword(_:code:)``.
     case reset
