@@ -1,142 +1,213 @@
+import ClientTestSupport
 import Foundation
-import Postgres
 import ProcessTestSupport
 import ServiceTestSupport
 import TestSupport
 import Testing
 
-@Suite("The pages about ports, run", .timeLimit(.minutes(5)))
+@Suite("The Swift code of the README and the pages about ports, run", .timeLimit(.minutes(5)))
 struct PortCodeSoakTests {
     /// Makes clients of two members, and ends with 1 where a page's code does something else than it should.
     private static let start = #"""
         import Foundation
+        import SelfieClient
         func check(_ isTrue: Bool, line: Int = #line) { if !isTrue { print("line \(line)"); exit(1) } }
+        func until(line: Int = #line, _ isTrue: () async throws -> Bool) async throws {
+            for _ in 1...600 {
+                if try await isTrue() { return }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            check(false, line: line)
+        }
         let words = CommandLine.arguments
-        let url = URL(string: words[1])!
-        final class Ends: @unchecked Sendable { var count = 0 }
-        let ends = Ends()
-        let ada = Selfie(url: url, token: words[2]) { ends.count += 1 }
-        let bob = Selfie(url: url, token: words[4]) {}
-        let (adaID, bobID) = (words[3], words[5])
+        let (service, photo) = (URL(string: words[1])!, URL(fileURLWithPath: words[4]))
+        let credential = APICredential(name: words[2], password: words[3])
+        /// The client of another device.
+        func device(_ name: String) -> Selfie {
+            let folder = URL(fileURLWithPath: name)
+            let store = FileTokenStore(file: folder.appendingPathComponent("session"))
+            let configuration = SelfieConfiguration(tokenStore: store, folder: folder)
+            return Selfie(url: service, apiCredential: credential, configuration: configuration)
+        }
+        func signUp(_ name: String, _ selfie: Selfie) async throws -> Member.ID {
+            let email = "\(name)@example.com"
+            try await selfie.signUp(email: email, password: "secret 1", firstName: name, lastName: "Lovelace")
+            return try await selfie.signIn(email: email, password: "secret 1").id
+        }
+        let (ada, bob) = (makeClient(of: service, credential), device("bob"))
+        let (adaID, bobID) = (try await signUp("ada", ada), try await signUp("bob", bob))
 
         """#
-    /// The session ends once, and the next call is refused.
+    /// A session that another device ends is over once, and only once.
     private static let end = #"""
 
-        try await ada.signOut()
-        do {
-            let _: Selfie.Done = try await ada.call("GET", "api/me")
-            check(false)
-        } catch let refusal as Selfie.Refusal { check(refusal.code == "token_invalid") }
-        let old = Selfie(url: url, token: words[2]) { ends.count += 1 }
-        for _ in 1...2 { _ = try? await old.call("GET", "api/me") as Selfie.Done }
-        check(ends.count == 1)
+        var reasons: [SessionEvent.Reason] = []
+        let watching = Task { await showSignIn(ada) { reasons.append($0) } }
+        let other = device("other")
+        try await other.signIn(email: "ada@example.com", password: adaPassword)
+        try await other.signOut(everywhere: true)
+        for _ in 1...2 {
+            do {
+                _ = try await ada.profile()
+                check(false)
+            } catch SelfieError.notSignedIn {}
+        }
+        try await until { reasons == [.revoked] }
+        watching.cancel()
         """#
 
     private static let bugTracker = #"""
+        let adaPassword = "secret 1"
         func bugs(_ numbers: ClosedRange<Int>) -> [Bug] {
-            numbers.map { number in Bug(data: .init(title: "Bug", points: number, assignedUser: adaID)) }
+            numbers.map { Bug(title: "Bug", points: $0, assignedUser: adaID) }
         }
-        let made = try await create(bugs(1...100), ada)
+        let made = try await ada.create(bugs(1...100))
         check(made.count == 100 && made[0].id == "1")
-        for numbers in [101...200, 201...230] { _ = try await create(bugs(numbers), ada) }
-        let all = try await bugs(of: adaID, bob)
-        check(all.map { $0.data.points ?? 0 } == (1...230).reversed())
-        struct Status: Codable, Sendable {
-            struct Fields: Codable, Sendable { var name: String }
-            var id: String?
-            var data: Fields
+        for numbers in [101...200, 201...230] { _ = try await ada.create(bugs(numbers)) }
+        let all = try await bob.bugs(of: adaID)
+        check(all.map { $0.fields.points ?? 0 } == (1...230).reversed())
+        struct Status: RecordFields {
+            static let collection = "statuses"
+            var name: String
         }
-        let status: Status = try await ada.call("POST", "api/records/statuses", body: Status(data: .init(name: "Closed")))
-        check(try await close(all[0], as: status.id!, bob).data.status == status.id)
-        try await delete(Array(all.prefix(2)), bob)
-        check(try await bugs(of: adaID, ada).count == 228)
+        let status = try await ada.records(Status.self).create(contentsOf: [Status(name: "Closed")])[0]
+        let closed = try await bob.close(all[0], as: status.id)
+        check(closed.fields.status == status.id && closed.fields.points == 230)
+        var counts: [Int] = []
+        for await bugs in try await ada.liveBugs(of: adaID) {
+            if counts.isEmpty { for bug in all.prefix(2) { try await bob.delete(bug) } }
+            counts.append(bugs.count)
+            if bugs.count == 228 { break }
+        }
+        try await ada.subscribeToBugs()
+        check(try await ada.subscriptions().map(\.id) == ["bugs"])
         """#
 
     private static let houseList = #"""
-        final class Seen: @unchecked Sendable { var (changes, cursor, forgotten): (Int, String?, Int) = (0, nil, 0) }
-        let id = UUID()
-        _ = try await save(House(data: .init(address: "12 Rose Street", comment: "nice", photo: words[6])), id: id, ada)
-        for number in 1...60 { _ = try await save(House(data: .init(address: "\(number) Oak Road")), id: UUID(), ada) }
-        check(try await houses(at: "12 R", ada).map(\.id) == [id.uuidString])
-        check(try await houses(at: "", ada).count == 61)
-        check(try await houses(at: "12 R", bob).isEmpty)
-        var house = try await houses(at: "12 R", ada)[0]
-        check(try await photo(of: house, ada)?.isEmpty == false)
-        // As if it had ended.
-        house.photos = house.photos?.mapValues {
-            URL(string: $0.absoluteString.replacingOccurrences(of: "signature=", with: "signature=x"))!
+        let adaPassword = "secret 2"
+        try await ada.add(House(address: "12 Rose Street", comment: "nice"), photo: photo)
+        for number in 1...60 { try await ada.outbox.save(House(address: "\(number) Oak Road")) }
+        var found: [Record<House>] = []
+        for await houses in try await ada.houses(at: "12 R") where houses.count == 1 {
+            found = houses
+            break
         }
-        check(try await photo(of: house, ada)?.isEmpty == false)
-        let seen = Seen()
-        for _ in 1...2 {
-            try await catchUp(from: seen.cursor, ada, forget: { seen.forgotten += 1 }) { page in
-                seen.changes += page.changes.count
-                seen.cursor = page.cursor
-            }
-        }
-        // Its photo is a change, too, of another collection.
-        check(seen.changes == 61 && seen.forgotten == 0)
+        for await houses in try await ada.houses() where houses.count == 61 { break }
+        let others = try await bob.replica(of: [House.self])
+        try await others.waitUntilCurrent()
+        check(await others.records(House.self).isEmpty)
+        // The photo's URL ends.
+        try await ada.changePassword(from: "secret 1", to: adaPassword)
+        check(try await ada.picture(of: found[0])?.isEmpty == false)
+        found[0].fields.comment = "sold"
+        let changed = try await ada.change(found[0])
+        check(changed.version == 2 && changed.fields.comment == "sold")
+        do {
+            _ = try await ada.change(found[0])
+            check(false)
+        } catch SelfieError.versionDiffers {}
+        try await ada.delete(changed)
+        for await houses in try await ada.houses() where houses.count == 60 { break }
+        try await ada.subscribeToHouses()
+        check(try await ada.subscriptions().map(\.id) == ["houses"])
         """#
 
     private static let officeMessenger = #"""
-        let own: Person = try await bob.call("GET", "api/me")
-        check(try await people(own.first_name, ada).map(\.id).contains(bobID))
-        let ours = try await thread(with: bobID, me: adaID, ada)
-        check(try await thread(with: adaID, me: bobID, bob) == ours)
-        let id = UUID()
-        for _ in 1...2 { try await send("Hello", to: ours, id: id, ada) }
-        for number in 1...210 { try await send("\(number)", to: ours, id: UUID(), number.isMultiple(of: 2) ? ada : bob) }
-        let all = try await messages(of: ours, bob)
-        check(all.count == 211 && all[0].data.text == "Hello")
-        let pictured = Message(data: .init(threadId: ours, text: "", picture: words[6]))
-        let sent: Message = try await ada.call("PUT", "api/records/messages/pictured", body: pictured)
-        check(try await picture(of: sent, ada)?.isEmpty == false)
+        let adaPassword = "secret 1"
+        try await bob.showMyself(photo)
+        let people = try await ada.people("bob")
+        check(people.map(\.id) == [bobID])
+        check(try await ada.photos.data(of: people[0].picture!).isEmpty == false)
+        let ours = try await ada.thread(with: bobID)
+        for _ in 1...2 { check(try await bob.thread(with: adaID) == ours) }
+        check(try await ada.thread(with: bobID) == ours)
+        for number in 1...20 { try await (number.isMultiple(of: 2) ? ada : bob).send("\(number)", to: ours) }
+        try await ada.send("Look", to: ours, picture: photo)
+        for await messages in try await bob.messages(of: ours) where messages.count == 21 {
+            check(Set(messages.map(\.fields.text)) == Set((1...20).map(String.init) + ["Look"]))
+            let pictured = messages.first { $0.fields.text == "Look" }!
+            check(try await bob.picture(of: pictured)?.isEmpty == false)
+            break
+        }
+        try await bob.subscribeToMessages()
+        check(try await bob.subscriptions().map(\.id) == ["new-messages"])
+        // A stranger has taken the id of a thread.
+        let eve = device("eve")
+        let eveID = try await signUp("eve", eve)
+        let id = [adaID, bobID, eveID].filter { $0 != bobID }.sorted().joined(separator: ":")
+        try await bob.records().create(Conversation(), id: id, readers: [adaID], writers: [adaID])
+        do {
+            _ = try await ada.thread(with: eveID)
+            check(false)
+        } catch SelfieError.conflict {}
         """#
 
     private static let safeChat = #"""
-        final class Letters: @unchecked Sendable { var all: [Letter] = [] }
+        let adaPassword = "secret 1"
+        final class Letters: @unchecked Sendable { var all: [Record<Letter>] = [] }
         let letters = Letters()
-        func waitFor(_ count: Int) async throws {
-            while letters.all.count < count { try await Task.sleep(nanoseconds: 50_000_000) }
-        }
-        for _ in 1...2 { try await deliver("Hello", to: bobID, id: UUID(uuidString: "11111111-1111-4111-8111-111111111111")!, ada) }
+        try await ada.deliver("Hello", to: bobID)
         let failing = Task {
-            try await receive(bob) { letter in
+            try await bob.receive { letter in
                 letters.all.append(letter)
                 throw CancellationError()
             }
         }
         _ = await failing.result
-        check(letters.all.map(\.data.text) == ["Hello"] && letters.all[0].owner == adaID)
+        check(letters.all.map(\.fields.text) == ["Hello"] && letters.all[0].owner == adaID)
         // It was not stored, so it is still there.
-        let again = Task { try await receive(bob) { letters.all.append($0) } }
-        try await waitFor(2)
-        try await deliver("More", to: bobID, id: UUID(), ada)
-        try await waitFor(3)
-        try await Task.sleep(nanoseconds: 1_000_000_000)
+        let again = Task { try await bob.receive { letters.all.append($0) } }
+        try await until { letters.all.count == 2 }
+        try await ada.deliver("More", to: bobID)
+        try await until { letters.all.count == 3 }
+        try await until { try await bob.records(Letter.self).all().collect().isEmpty }
         again.cancel()
-        let rest: Selfie.Page<Letter> = try await bob.call("GET", "api/records/inbox")
-        check(rest.records.isEmpty && letters.all[2].data.text == "More")
+        check(letters.all.map(\.fields.text) == ["Hello", "Hello", "More"])
+        try await bob.subscribeToInbox()
+        check(try await bob.subscriptions().map(\.id) == ["inbox"])
+        """#
+
+    private static let selfieApp = #"""
+        let adaPassword = "secret 1"
+        let eve = device("eve")
+        try await eve.join("Eve", "Other", email: "eve@example.com", password: "secret 1")
+        for title in ["First", "Second"] {
+            try await eve.add(try Data(contentsOf: photo), title: title)
+            try await eve.outbox.waitUntilSent()
+        }
+        let selfies = try await eve.selfies()
+        check(selfies.map(\.title) == ["Second", "First"])
+        check(try await eve.picture(of: selfies[0]).isEmpty == false)
+        try await eve.delete(selfies[0])
+        check(try await eve.selfies().map(\.title) == ["First"])
         """#
 
     @Test(
-        "Their Swift code does what they say",
+        "The pages' code does what they say",
         arguments: zip(
             PortCode.pages,
-            [bugTracker, houseList, officeMessenger, safeChat]
+            [bugTracker, houseList, officeMessenger, safeChat, selfieApp]
         )
     )
     func run(page: String, code: String) async throws {
-        let schema = try page == "bug-tracker" ? TestService.bugTracker : TestService.exampleSchema
+        try await run([PortCode.shared, page], with: Self.start + code + Self.end, isBugTracker: page == "bug-tracker")
+    }
+
+    @Test("The README's code does the tutorial's eight calls")
+    func runReadme() async throws { try await run([], with: try PortCode.readme, isBugTracker: false) }
+
+    private func run(_ pages: [String], with main: String, isBugTracker: Bool) async throws {
+        let schema = try isBugTracker ? TestService.bugTracker : TestService.exampleSchema
         try await TestService.runWithSchema(schema) { service in
-            let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
-            let photo = try await service.uploadUnlisted(as: ada).id
             try await TemporaryFolder.with { folder in
-                let compiled = try await PortCode.compile([page], with: Self.start + code + Self.end, in: folder)
+                let photo = folder.appending(path: "docs/example.jpg")
+                let docs = photo.deletingLastPathComponent()
+                try FileManager.default.createDirectory(at: docs, withIntermediateDirectories: true)
+                try TestImage.jpeg.write(to: photo)
+                let compiled = try await PortCode.compile(pages, with: main, in: folder)
                 #expect(compiled.status == 0, "\(compiled.output)\(compiled.errors)")
                 let outcome = try await PortCode.run(
-                    [service.origin, ada.token, ada.id, bob.token, bob.id, photo],
+                    [service.origin, TestService.apiName, TestService.apiPassword, photo.path],
                     in: folder
                 )
                 #expect(outcome.status == 0, "\(outcome.output)\(outcome.errors)")
