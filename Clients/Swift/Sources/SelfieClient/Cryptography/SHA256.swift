@@ -17,8 +17,8 @@ enum SHA256 {
         #if canImport(CommonCrypto)
             CC_SHA256(bytes, CC_LONG(bytes.count), &digest)
         #else
-            let isDone = EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil)
-            precondition(isDone == 1, "libcrypto has no SHA-256.")
+            let isDone = LibCrypto.isReady && EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha256(), nil) == 1
+            precondition(isDone, "libcrypto has no SHA-256.")
         #endif
         return Data(digest)
     }

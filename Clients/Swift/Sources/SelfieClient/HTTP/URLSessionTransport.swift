@@ -33,6 +33,9 @@ public final class URLSessionTransport: Transport {
     }
 
     private static func makeSession(_ delegate: TransferDelegate) -> URLSession {
+        #if !canImport(CommonCrypto)
+            precondition(LibCrypto.isReady, "libcrypto can't be used.")
+        #endif
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.urlCache = nil
