@@ -14,6 +14,8 @@ struct Program {
     /// Where the session, the copy of the messages and the outbox are.
     let folder: URL
 
+    private var pictures: URL { folder.appendingPathComponent("pictures") }
+
     static func main() async {
         do {
             try await Program().run(Array(CommandLine.arguments.dropFirst()))
@@ -58,6 +60,7 @@ struct Program {
             try await chat(with: arguments[1])
         case ("sign-out", 1):
             try await selfie.signOut()
+            try? FileManager.default.removeItem(at: pictures)
             print("You are signed out.")
         default:
             print(Self.usage)
@@ -105,7 +108,7 @@ struct Program {
         }
         for task in showing { task.cancel() }
         let count = await selfie.outbox.items.count
-        if count > 0 { print("\(count) not sent yet. It is sent when you chat again.") }
+        if count > 0 { print("\(count) not sent yet. Chat again to send them.") }
     }
 
     /// What is typed, line by line.
@@ -141,7 +144,8 @@ struct Program {
     private func showPicture(of message: Record<Message>, _ conversation: Conversation) async {
         do {
             guard let picture = try await conversation.picture(of: message) else { return }
-            let file = folder.appendingPathComponent("picture-\(message.id)")
+            try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
+            let file = pictures.appendingPathComponent(message.id)
             try picture.write(to: file)
             print("      picture: \(file.path)")
         } catch {
@@ -154,11 +158,12 @@ struct Program {
         var (waiting, refused): (Set<UUID>, Set<UUID>) = ([], [])
         for await items in await selfie.outbox.updates {
             for item in items {
+                let text = item.fields(as: Message.self)?.text ?? "a picture"
                 switch item.state {
                 case .waiting(let error?) where waiting.insert(item.id).inserted:
-                    print("      It waits in the outbox: \(error.localizedDescription)")
+                    print("      Waiting: \(text). \(error.localizedDescription)")
                 case .refused(let error) where refused.insert(item.id).inserted:
-                    print("      It can't be sent: \(error.localizedDescription)")
+                    print("      Refused: \(text). \(error.localizedDescription)")
                     try? await selfie.outbox.drop(item.id)
                 default: break
                 }
