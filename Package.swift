@@ -862,8 +862,8 @@ let package = Package(
         .target(
             name: "ClientTestSupport",
             dependencies: [
-                "ConnectionTestSupport", "DatabaseTestSupport", "Postgres", "ServerProcesses", "ServiceTestSupport",
-                "TestSupport",
+                "ConnectionTestSupport", "DatabaseTestSupport", "Postgres", "ProcessTestSupport", "ServerProcesses",
+                "ServiceTestSupport", "TestSupport",
                 .product(name: "SelfieClient", package: "selfie-client"),
             ],
             path: "Tests/ClientTestSupport",

@@ -1,6 +1,6 @@
 package import Foundation
 package import ProcessTestSupport
-import TestSupport
+import ServerProcesses
 
 /// The Swift code of the pages in `docs/ports` and of the README, compiled against the client that was built with the tests.
 package enum PortCode {
@@ -59,14 +59,16 @@ package enum PortCode {
             files.append(file.path)
         }
         let built = try builtFolder
-        let modules = [built.appending(path: "Modules"), ProjectFolder.root.appending(path: cryptography)]
-        let result = isTypesOnly ? ["-typecheck"] : try clientObjects(in: built) + ["-o", program(in: folder).path]
-        return try await ProgramOutcome.run(
-            URL(filePath: "/usr/bin/env"),
-            ["swiftc", "-swift-version", "6", "-warnings-as-errors"] + modules.flatMap { ["-I", $0.path] } + result
-                + files,
-            directory: folder
-        )
+        var arguments = ["swiftc", "-swift-version", "6", "-warnings-as-errors"]
+        for modules in [built.appending(path: "Modules"), ProjectFolder.root.appending(path: cryptography)] {
+            arguments += ["-I", modules.path]
+        }
+        if isTypesOnly {
+            arguments.append("-typecheck")
+        } else {
+            arguments += try clientObjects(in: built) + ["-o", program(in: folder).path]
+        }
+        return try await ProgramOutcome.run(URL(filePath: "/usr/bin/env"), arguments + files, directory: folder)
     }
 
     /// The module map by which the client imports the system's cryptography; it names the library to link.

@@ -102,6 +102,7 @@ struct PortCodeSoakTests {
         found[0].fields.comment = "sold"
         let changed = try await ada.change(found[0])
         check(changed.version == 2 && changed.fields.comment == "sold")
+        found[0].fields.comment = "for sale"
         do {
             _ = try await ada.change(found[0])
             check(false)
