@@ -1,6 +1,7 @@
 import ClientTestSupport
 import Foundation
 import SelfieClient
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import ProcessTestSupport
 import ServiceTestSupport
 import TestSupport

@@ -1,6 +1,7 @@
 import ClientTestSupport
 import ConnectionTestSupport
 import Foundation
+import Postgres
 import SelfieClient
 import ServiceTestSupport
 import TestSupport
