@@ -161,9 +161,9 @@ struct Program {
                 let text = item.fields(as: Message.self)?.text ?? "a picture"
                 switch item.state {
                 case .waiting(let error?) where waiting.insert(item.id).inserted:
-                    print("      Waiting: \(text). \(error.localizedDescription)")
+                    print("      Waiting: \(text) (\(error.localizedDescription))")
                 case .refused(let error) where refused.insert(item.id).inserted:
-                    print("      Refused: \(text). \(error.localizedDescription)")
+                    print("      Refused: \(text) (\(error.localizedDescription))")
                     try? await selfie.outbox.drop(item.id)
                 default: break
                 }
