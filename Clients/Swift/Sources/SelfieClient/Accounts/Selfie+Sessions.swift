@@ -35,8 +35,8 @@ extension Selfie {
 
     /// Signs the user out, and removes the client's copies of photos and records.
     ///
-    /// It works without a network, too, and waits 5 seconds for an answer: the service then knows the session until it expires. What waits in the outbox
-    /// stays for the user's next session.
+    /// It works without a network, too, and waits 5 seconds for an answer. Without one, the service knows the session until it
+    /// expires. What waits in the outbox stays for the user's next session.
     ///
     /// - Parameter everywhere: Whether to end all sessions of the user. That needs the network.
     /// - Throws: With `everywhere` alone, when the service could not be asked. Then nothing has changed.
