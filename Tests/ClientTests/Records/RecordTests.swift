@@ -110,7 +110,7 @@ struct RecordTests {
             for _ in 0..<2 { try await inbox.create(Letter(text: "Hello"), id: "l1") }
             await #expect(throws: SelfieError.self) { try await inbox.create(Letter(text: "Other"), id: "l1") }
             let letters = try await bob.records(Letter.self).all().collect()
-            #expect(letters.map(\.fields.text) == ["Hello"] && letters.map(\.owner) == [bobID])
+            #expect(letters.map(\.fields.text) == ["Hello"] && letters.map(\.owner) == [adaID])
             #expect(try await bob.member(adaID).firstName == "Ada")
             try await bob.block(adaID)
             #expect(try await bob.blocks() == [adaID])

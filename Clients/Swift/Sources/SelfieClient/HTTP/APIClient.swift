@@ -63,12 +63,20 @@ final class APIClient: Sendable {
     /// - Throws: ``SelfieError``, or `CancellationError` when the task was cancelled.
     @discardableResult
     func send(_ call: Call, progress: (@Sendable (Int64) -> Void)? = nil) async throws -> TransportResponse {
-        var tries = 0
+        try await sendNotingTries(call, progress: progress).response
+    }
+
+    /// Sends a call, and tells whether an earlier try may have done already what was asked for.
+    func sendNotingTries(_ call: Call, progress: (@Sendable (Int64) -> Void)? = nil) async throws
+        -> (response: TransportResponse, mayBeDoneBefore: Bool)
+    {
+        var (tries, mayBeDone) = (0, false)
         while true {
             tries += 1
             do {
-                return try await sendOnce(call, progress: progress)
+                return (try await sendOnce(call, progress: progress), mayBeDone)
             } catch let error as SelfieError {
+                if error == .interrupted { mayBeDone = true }
                 guard !call.isTriedOnce, tries < configuration.maxTries, let pause = pause(after: error, tries, call)
                 else { throw error }
                 try await Task.sleep(for: pause)

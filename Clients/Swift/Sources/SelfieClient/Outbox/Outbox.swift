@@ -51,6 +51,7 @@ public actor Outbox {
         let store = try OutboxStore(folder: folder, userID: session.userID, disk: disk) { queue.apply($0) }
         if store.isDamaged { api.log(.warning, "The outbox was damaged. Some items may be missing.") }
         store.removeFiles { queue.contains($0) }
+        queue.hasBeenRead()
         (self.store, self.queue) = (store, queue)
         tell()
         work()
@@ -275,8 +276,8 @@ public actor Outbox {
     private func work() {
         guard let store, let session = try? api.sessions.current(), session.userID == store.userID else { return }
         let now = ContinuousClock.now
-        for item in queue.start(at: now) {
-            sending[item.id] = Task { await self.send(item, session, store) }
+        for (item, mayBeDone) in queue.start(at: now) {
+            sending[item.id] = Task { await self.send(item, mayBeDone, session, store) }
             tell()
         }
         guard let date = queue.nextLook(after: now) else { return }
@@ -293,9 +294,9 @@ public actor Outbox {
         timer = (date, task)
     }
 
-    private func send(_ item: StoredItem, _ session: Session, _ store: OutboxStore) async {
+    private func send(_ item: StoredItem, _ mayBeDone: Bool, _ session: Session, _ store: OutboxStore) async {
         do {
-            let photo = try await sendOnce(item, session, store)
+            let photo = try await sendOnce(item, mayBeDone, session, store)
             guard store === self.store else { return }
             queue.hasSent(item.id)
             finish(item, photo, store)
@@ -308,7 +309,9 @@ public actor Outbox {
         work()
     }
 
-    private func sendOnce(_ item: StoredItem, _ session: Session, _ store: OutboxStore) async throws -> Photo? {
+    private func sendOnce(_ item: StoredItem, _ mayBeDone: Bool, _ session: Session, _ store: OutboxStore) async throws
+        -> Photo?
+    {
         try disk.beforeStep("send")
         switch item.content {
         case .upload(let upload, let byteCount):
@@ -330,7 +333,7 @@ public actor Outbox {
                 body["data"] = .object(data)
                 write.body = .object(body)
             }
-            _ = try await write.send(api, session, isTriedOnce: true)
+            _ = try await write.send(api, session, isTriedOnce: true, mayBeMade: mayBeDone)
             try disk.beforeStep("read answer")
             return nil
         }
