@@ -23,7 +23,7 @@ public struct TransportRequest: Sendable {
     public enum Body: Sendable {
         case none
         case data(Data)
-        /// A file that is sent as it is, without being read into memory.
+        /// A file that is sent as it is.
         case file(URL)
     }
 

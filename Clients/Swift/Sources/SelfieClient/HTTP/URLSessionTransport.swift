@@ -68,8 +68,16 @@ public final class URLSessionTransport: Transport {
         case .data(let data):
             task = session.uploadTask(with: urlRequest, from: data)
         case .file(let file):
-            guard FileManager.default.isReadableFile(atPath: file.path) else { throw TransportError.unreadableBody }
-            task = session.uploadTask(with: urlRequest, fromFile: file)
+            #if canImport(Darwin)
+                guard FileManager.default.isReadableFile(atPath: file.path) else { throw TransportError.unreadableBody }
+                task = session.uploadTask(with: urlRequest, fromFile: file)
+            #else
+                // Foundation of Linux reads files beside libcurl, and ends the process when a connection is cut meanwhile.
+                guard let data = try? Data(contentsOf: file, options: .alwaysMapped) else {
+                    throw TransportError.unreadableBody
+                }
+                task = session.uploadTask(with: urlRequest, from: data)
+            #endif
         }
         let transfer = Transfer(request, task: task)
         delegate.add(transfer)
