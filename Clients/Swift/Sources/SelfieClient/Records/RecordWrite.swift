@@ -51,8 +51,8 @@ struct RecordWrite: Sendable, Hashable, Codable {
 
     /// Makes the change.
     ///
-    /// What was made already, and whose answer was lost, counts as made. Without a lost answer, an equal change is somebody
-    /// else's.
+    /// What was made already, and whose answer was lost, counts as made. Without a lost answer, an equal change of a version is
+    /// somebody else's. The user's own record with the same data counts as created.
     ///
     /// - Parameters:
     ///   - api: Sends the calls.
@@ -83,7 +83,7 @@ struct RecordWrite: Sendable, Hashable, Codable {
         let (response, mayBeDoneBefore) = try await api.sendNotingTries(call)
         guard response.status == 412 else { return response }
         let conflict = SelfieError.of(response)
-        guard mayBeMade || mayBeDoneBefore else { throw conflict }
+        guard condition == .absent || mayBeMade || mayBeDoneBefore else { throw conflict }
         do {
             let record = try await api.send(prepared(Call("GET", api.url(path))))
             if try isMade(record, by: api, session) { return record }
