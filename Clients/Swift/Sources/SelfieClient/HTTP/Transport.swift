@@ -64,6 +64,13 @@ public struct TransportRequest: Sendable {
     }
 }
 
+extension TransportRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The method and the names of the header's fields: their values and the URL have secrets.
+    public var description: String { "\(method) request with \(headers.keys.sorted().joined(separator: ", "))" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
 /// The service's answer to a request.
 public struct TransportResponse: Sendable {
     public var status: Int

@@ -208,7 +208,7 @@ public actor Replica {
     }
 
     private func set(_ status: Status) {
-        guard status != self.status else { return }
+        guard status != self.status, self.status != .ended else { return }
         self.status = status
         for listener in statusListeners.values { listener.yield(status) }
     }
