@@ -1,5 +1,4 @@
 import ClientTestSupport
-import ConnectionTestSupport
 import Foundation
 import SelfieClient
 import ServiceTestSupport
@@ -62,31 +61,6 @@ struct RecordTests {
             try await hers.delete("b1", version: 6)
             try await his.delete("b1")
             #expect(try await his.find("b1") == nil)
-        }
-    }
-
-    @Test("A write whose answer is lost is done once", .timeLimit(.minutes(1)))
-    func lostAnswers() async throws {
-        try await TestService.runWithSchema { service in
-            let ada = try await service.addMember("ada", role: "team")
-            let relay = try await ConnectionRelay.start(target: service.port)
-            try await TemporaryFolder.with { folder in
-                let selfie = try TestClient(service, folder: folder, port: relay.port, as: ada).selfie
-                let bugs: Records<BugReport> = selfie.records()
-                for number in 0..<12 {
-                    // Each call loses its connection at some moment.
-                    async let cut: Void = {
-                        try await Task.sleep(for: .milliseconds(number % 10))
-                        relay.cut()
-                    }()
-                    let bug = try await bugs.create(BugReport(title: "\(number)"), id: "b\(number)")
-                    #expect(bug.version == 1)
-                    try await cut
-                }
-                let all = try await bugs.all().collect()
-                #expect(all.map(\.fields.title) == (0..<12).map { "\($0)" } && all.allSatisfy { $0.version == 1 })
-            }
-            try await relay.close()
         }
     }
 
