@@ -1,2 +1,1 @@
-#include <openssl/crypto.h>
 #include <openssl/evp.h>

@@ -17,8 +17,6 @@ struct OutboxQueue: Sendable {
     private struct Entry: Sendable {
         let item: StoredItem
         var sendingSince: Instant?
-        /// The service may have done it: a try has ended without an answer.
-        var mayBeDone = false
         /// Sent, but that is not stored yet.
         var isSent = false
         var progress: UploadProgress?
@@ -136,24 +134,16 @@ struct OutboxQueue: Sendable {
     // MARK: Sending
 
     /// Chooses what is to be sent now, and counts it as being sent.
-    ///
-    /// - Parameter now: The time.
-    /// - Returns: The items, and whether the service may have done each already.
-    mutating func start(at now: Instant) -> [(item: StoredItem, mayBeDone: Bool)] {
+    mutating func start(at now: Instant) -> [StoredItem] {
         guard pausedUntil.map({ $0 <= now }) ?? true else { return [] }
         return Lane.allCases.flatMap { lane in
-            var started: [(StoredItem, Bool)] = []
+            var started: [StoredItem] = []
             while let item = next(in: lane, now) {
-                started.append((item, entries[item.id]?.mayBeDone ?? true))
                 entries[item.id]?.sendingSince = now
+                started.append(item)
             }
             return started
         }
-    }
-
-    /// The queue was read from the disk: the app may have ended while any item was being sent.
-    mutating func hasBeenRead() {
-        for id in order { entries[id]?.mayBeDone = true }
     }
 
     private func next(in lane: Lane, _ now: Instant) -> StoredItem? {
@@ -200,7 +190,6 @@ struct OutboxQueue: Sendable {
     mutating func hasFailed(_ id: UUID, _ error: SelfieError, at now: Instant) {
         guard var entry = entries[id] else { return }
         (entry.sendingSince, entry.progress, entry.lastError) = (nil, nil, error)
-        if error != .offline { entry.mayBeDone = true }
         failures += 1
         let pause = max(Backoff.pause(after: failures, limit: timing.maxPause), error.retryAfter ?? .zero)
         switch error {
@@ -221,7 +210,7 @@ struct OutboxQueue: Sendable {
 
     /// The item is no longer being sent; it waits again.
     mutating func hasStopped(_ id: UUID) {
-        change(id) { ($0.sendingSince, $0.progress, $0.mayBeDone) = (nil, nil, true) }
+        change(id) { ($0.sendingSince, $0.progress) = (nil, nil) }
     }
 
     /// The network is there again, so nothing waits for its turn any longer.

@@ -1,18 +1,16 @@
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#else
+#if canImport(Glibc)
     import Glibc
+#elseif canImport(Darwin)
+    import Darwin
 #endif
 
 /// Operations on files that are whole or not done, also when the device loses its power in between.
 ///
 /// Folders have the mode 700, files 600.
 struct Disk: Sendable {
-    /// Called before each operation, with its name.
-    ///
-    /// Tests end the process there, or let the operation fail.
+    /// Called before each operation, with its name. Tests end the process there, or let the operation fail.
     var beforeStep: @Sendable (_ name: String) throws -> Void = { _ in }
 
     private func step(_ name: String) throws {
@@ -26,22 +24,11 @@ struct Disk: Sendable {
         guard !FileManager.default.fileExists(atPath: folder.path) else { return }
         try step("make folder")
         do {
-            var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
-            #if os(iOS)
-                // Uploads also go on while the device is locked.
-                attributes[.protectionKey] = FileProtectionType.completeUntilFirstUserAuthentication
-            #endif
             try FileManager.default.createDirectory(
                 at: folder,
                 withIntermediateDirectories: true,
-                attributes: attributes
+                attributes: [.posixPermissions: 0o700]
             )
-            #if canImport(Darwin)
-                // Pictures of faces belong into no backup. The service has them.
-                var (folder, values) = (folder, URLResourceValues())
-                values.isExcludedFromBackup = true
-                try folder.setResourceValues(values)
-            #endif
         } catch {
             throw SelfieError.storage("A folder can't be made.")
         }
@@ -67,7 +54,6 @@ struct Disk: Sendable {
     /// - Parameters:
     ///   - file: The file.
     ///   - body: Writes the contents to a descriptor.
-    /// - Throws: What `body` throws, or an error of the system's. The file is as before then.
     func write(_ file: URL, _ body: (_ descriptor: Int32) throws -> Void) throws {
         let part = file.appendingPathExtension("part")
         do {
@@ -114,10 +100,10 @@ struct Disk: Sendable {
     /// Opens a file that only its owner can read.
     static func open(_ file: URL, _ flags: Int32) throws -> Int32 {
         while true {
-            #if canImport(Darwin)
-                let descriptor = Darwin.open(file.path, flags | O_CLOEXEC, 0o600)
-            #else
+            #if canImport(Glibc)
                 let descriptor = Glibc.open(file.path, flags | O_CLOEXEC, 0o600)
+            #else
+                let descriptor = Darwin.open(file.path, flags | O_CLOEXEC, 0o600)
             #endif
             if descriptor >= 0 { return descriptor }
             guard errno == EINTR else { throw error("open") }
@@ -129,10 +115,10 @@ struct Disk: Sendable {
         try data.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                #if canImport(Darwin)
-                    let count = Darwin.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                #else
+                #if canImport(Glibc)
                     let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                #else
+                    let count = Darwin.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                 #endif
                 if count < 0 {
                     guard errno == EINTR else { throw error("write") }

@@ -1,9 +1,9 @@
 import Foundation
 
-#if canImport(Darwin)
-    import Darwin
-#else
+#if canImport(Glibc)
     import Glibc
+#elseif canImport(Darwin)
+    import Darwin
 #endif
 
 /// Keeps a folder for one owner: another one, in this process or in another, can't have it meanwhile.
