@@ -11,8 +11,7 @@ let package = Package(
     name: "selfie-client",
     platforms: [.iOS(.v16), .macOS(.v13)],
     products: [
-        .library(name: "SelfieClient", targets: ["SelfieClient"]),
-        .library(name: "SelfieTesting", targets: ["SelfieTesting"]),
+        .library(name: "SelfieClient", targets: ["SelfieClient"])
     ],
     targets: [
         // Apple's systems have CommonCrypto instead.
@@ -22,10 +21,9 @@ let package = Package(
             dependencies: [.target(name: "CSelfieCrypto", condition: .when(platforms: [.linux]))],
             swiftSettings: settings
         ),
-        .target(name: "SelfieTesting", dependencies: ["SelfieClient"], swiftSettings: settings),
         .testTarget(
             name: "SelfieClientTests",
-            dependencies: ["SelfieClient", "SelfieTesting"],
+            dependencies: ["SelfieClient"],
             swiftSettings: settings
         ),
     ]

@@ -20,15 +20,21 @@ public struct APICredential: Sendable, Hashable {
 
 /// What an app may set about its client.
 public struct SelfieConfiguration: Sendable {
-    /// Where the session is kept. The default is the Keychain, and on Linux a file with mode 600.
+    /// Where the session is kept.
+    ///
+    /// The default is the Keychain, and on Linux a file with mode 600.
     public var tokenStore: any TokenStore
-    /// The folder for what waits to be sent, for copies of records and for pictures. Each user has a folder in it.
+    /// The folder for what waits to be sent, for copies of records and for pictures.
+    ///
+    /// Each user has a folder in it.
     public var folder: URL
     /// How long the service may be silent before a call fails.
     public var timeout: Duration = .seconds(30)
     /// How often a call is tried in all, if it can be repeated.
     public var maxTries = 3
-    /// How long a call waits for the service when that says when to try again. If it says longer, the call fails at once.
+    /// How long a call waits for the service when that says when to try again.
+    ///
+    /// If it says longer, the call fails at once.
     public var patience: Duration = .seconds(10)
     /// The most bytes of pictures that are kept on disk for a user.
     public var maxPictureBytes = 256 << 20
@@ -36,9 +42,13 @@ public struct SelfieConfiguration: Sendable {
     public var maxOutboxBytes = 2 << 30
     /// The most items that may wait in the outbox of a user.
     public var maxOutboxItems = 10_000
-    /// The name of new sessions, such as the device's name. The service knows the system's user agent otherwise.
+    /// The name of new sessions, such as the device's name.
+    ///
+    /// The service knows the system's user agent otherwise.
     public var deviceName: String?
-    /// Gets what the client does, one entry a call. No entry has a token, a code, a password or a signature.
+    /// Gets what the client does, one entry a call.
+    ///
+    /// No entry has a token, a code, a password or a signature.
     public var log: (@Sendable (LogEntry) -> Void)?
     /// What carries requests.
     public var transport: any Transport
@@ -62,6 +72,7 @@ public struct SelfieConfiguration: Sendable {
     /// The usual places for a service: the Keychain (on Linux a file), and a folder of the app's own.
     ///
     /// - Parameter url: The service.
+    /// - Returns: The configuration, to be changed further.
     public static func standard(for url: URL) -> SelfieConfiguration {
         let name = (url.host ?? "selfie") + (url.port.map { "-\($0)" } ?? "")
         let base =

@@ -11,6 +11,9 @@ public final class Selfie: Sendable {
     /// The user's photos, and pictures of all kinds.
     public let photos: Photos
     let replicas: Replicas
+    #if canImport(Network)
+        private let networkObserver: NetworkObserver
+    #endif
 
     /// - Parameters:
     ///   - url: The service, such as `https://selfies.example.com`.
@@ -23,16 +26,18 @@ public final class Selfie: Sendable {
         photos = Photos(api: api, folders: users)
         replicas = Replicas(api: api, folders: users, photos: photos)
         outbox = Outbox(api: api, folders: users)
+        #if canImport(Network)
+            networkObserver = NetworkObserver { [weak outbox] in await outbox?.hurry() }
+        #endif
         let events = api.sessions.events
-        // It must keep nothing alive: the events end with the session's state, which all of these have.
-        Task { [weak outbox, weak photos, weak replicas] in
+        Task { [weak outbox, photos, replicas] in
             await outbox?.openIfSignedIn()
             for await event in events {
                 await outbox?.openIfSignedIn()
                 // Who ends a session on another device may have lost this one.
                 guard case .ended(let userID, .revoked) = event else { continue }
-                await photos?.removeCopies(of: userID)
-                await replicas?.removeCopies(of: userID)
+                await photos.removeCopies(of: userID)
+                await replicas.removeCopies(of: userID)
             }
         }
     }
@@ -44,7 +49,9 @@ public final class Selfie: Sendable {
         get throws { try api.sessions.current()?.userID }
     }
 
-    /// Begins and ends of sessions from now on. A session ends once, however many calls find that it has ended.
+    /// Begins and ends of sessions from now on.
+    ///
+    /// A session ends once, however many calls find that it has ended.
     public var sessionEvents: AsyncStream<SessionEvent> { api.sessions.events }
 }
 

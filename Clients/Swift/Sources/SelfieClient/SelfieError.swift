@@ -60,7 +60,9 @@ public enum SelfieError: Error, Sendable, Hashable, Codable {
         public let status: Int
         /// A word that never changes, such as `record_id_taken`.
         public let code: String
-        /// For people, in English. It may have several sentences, each ending in a comma.
+        /// For people, in English.
+        ///
+        /// It may have several sentences, each ending in a comma.
         public let message: String
 
         public init(status: Int, code: String, message: String) {
@@ -150,6 +152,7 @@ extension SelfieError {
     /// The error that an answer means.
     ///
     /// - Parameter response: An answer whose status is not 200.
+    /// - Returns: The error.
     static func of(_ response: TransportResponse) -> SelfieError {
         let pause = response.headers["retry-after"].flatMap(Int.init).map { Duration.seconds(max($0, 0)) }
         struct Body: Decodable { let message: String, code: String? }

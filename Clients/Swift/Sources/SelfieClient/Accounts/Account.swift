@@ -9,7 +9,7 @@ public struct Account: Sendable, Hashable {
 
 /// What a code from a mail is for.
 public enum CodePurpose: String, Sendable {
-    /// ``Selfie/signIn(email:code:)``, and calls that ask for a password or a code.
+    /// ``Selfie/signIn(email:code:isRemembered:)``, and calls that ask for a password or a code.
     case signIn = "signin"
     /// ``Selfie/recoverPassword(email:code:newPassword:)`` and ``Selfie/setPassword(_:code:)``.
     case reset
@@ -30,10 +30,17 @@ extension Proof: CustomStringConvertible, CustomReflectable {
 /// The answers of the calls for accounts.
 struct AccountAnswer: Decodable {
     let id: String
-    let first_name: String
-    let last_name: String
-    let email: String
-    let api_authtoken: Token?
+    private let firstName: String
+    private let lastName: String
+    private let email: String
+    let token: Token?
 
-    var account: Account { Account(id: id, firstName: first_name, lastName: last_name, email: email) }
+    var account: Account { Account(id: id, firstName: firstName, lastName: lastName, email: email) }
+
+    private enum CodingKeys: String, CodingKey {
+        case id, email
+        case firstName = "first_name"
+        case lastName = "last_name"
+        case token = "api_authtoken"
+    }
 }

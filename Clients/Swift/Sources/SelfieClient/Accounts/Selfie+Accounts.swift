@@ -1,5 +1,7 @@
 extension Selfie {
-    /// Creates an account. The user is not signed in by it.
+    /// Creates an account.
+    ///
+    /// The user is not signed in by it.
     ///
     /// - Parameters:
     ///   - email: The address.
@@ -20,17 +22,23 @@ extension Selfie {
         fields: [String: JSONValue]? = nil
     ) async throws -> Account {
         struct Body: Encodable {
-            let email, first_name, last_name: String
+            let email, firstName, lastName: String
             let password, title: String?
             let fields: [String: JSONValue]?
+
+            enum CodingKeys: String, CodingKey {
+                case email, password, title, fields
+                case firstName = "first_name"
+                case lastName = "last_name"
+            }
         }
         var call = Call("POST", api.url(["signup"]))
         call.authentication = .app
         try call.send(
             Body(
                 email: email,
-                first_name: firstName,
-                last_name: lastName,
+                firstName: firstName,
+                lastName: lastName,
                 password: try password.map(api.cipher.encrypt),
                 title: title,
                 fields: fields
@@ -45,6 +53,7 @@ extension Selfie {
     ///   - email: The address.
     ///   - password: The password.
     ///   - isRemembered: Whether the session lasts until it is ended, or was not used for 90 days; else for a day.
+    /// - Returns: The account.
     /// - Throws: ``SelfieError/emailOrPasswordWrong``.
     @discardableResult
     public func signIn(email: String, password: String, isRemembered: Bool = true) async throws -> Account {
@@ -64,6 +73,7 @@ extension Selfie {
     ///   - email: The address.
     ///   - code: Six digits.
     ///   - isRemembered: Whether the session lasts until it is ended, or was not used for 90 days; else for a day.
+    /// - Returns: The account.
     /// - Throws: ``SelfieError/codeWrong``.
     @discardableResult
     public func signIn(email: String, code: String, isRemembered: Bool = true) async throws -> Account {
@@ -89,12 +99,14 @@ extension Selfie {
 
     /// Begins a session by an answer that has a token.
     private func begin(_ answer: AccountAnswer) throws -> Account {
-        guard let token = answer.api_authtoken else { throw SelfieError.unexpectedAnswer(status: 200) }
+        guard let token = answer.token else { throw SelfieError.unexpectedAnswer(status: 200) }
         try api.sessions.begin(Session(token: token, userID: answer.id))
         return answer.account
     }
 
-    /// Has a code sent to an address, if there is such an account. The answer does not tell whether there is one.
+    /// Has a code sent to an address, if there is such an account.
+    ///
+    /// The answer does not tell whether there is one.
     ///
     /// - Parameters:
     ///   - email: The address.
@@ -107,12 +119,15 @@ extension Selfie {
         try await api.send(call)
     }
 
-    /// Sets a new password by a code for ``CodePurpose/reset``, and signs the user in. All other sessions end.
+    /// Sets a new password by a code for ``CodePurpose/reset``, and signs the user in.
+    ///
+    /// All other sessions end.
     ///
     /// - Parameters:
     ///   - email: The address.
     ///   - code: Six digits.
     ///   - newPassword: 6 characters to 72 bytes.
+    /// - Returns: The account.
     /// - Throws: ``SelfieError/codeWrong``.
     @discardableResult
     public func recoverPassword(email: String, code: String, newPassword: String) async throws -> Account {
@@ -124,7 +139,9 @@ extension Selfie {
         return try begin(try await api.send(call))
     }
 
-    /// Replaces the password. All other sessions end, and URLs of photos, too.
+    /// Replaces the password.
+    ///
+    /// All other sessions end, and URLs of photos, too.
     ///
     /// Devices are registered for pushes by the session, so register this one again.
     ///
@@ -152,7 +169,9 @@ extension Selfie {
         try await api.send(call)
     }
 
-    /// Has a code sent to a new address. The old one holds until ``confirmEmail(code:)``.
+    /// Has a code sent to a new address.
+    ///
+    /// The old one holds until ``confirmEmail(code:)``.
     ///
     /// - Parameters:
     ///   - email: The new address.
@@ -174,7 +193,9 @@ extension Selfie {
         return try await api.send(call, as: AccountAnswer.self).account
     }
 
-    /// Deletes the account with all that it owns. The client's copies go as well.
+    /// Deletes the account with all that it owns.
+    ///
+    /// The client's copies go as well.
     ///
     /// - Throws: ``SelfieError/passwordWrong``.
     public func deleteAccount(proof: Proof) async throws {

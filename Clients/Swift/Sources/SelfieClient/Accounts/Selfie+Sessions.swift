@@ -35,8 +35,8 @@ extension Selfie {
 
     /// Signs the user out, and removes the client's copies of photos and records.
     ///
-    /// It works without a network, too: the service then knows the session until it expires. What waits in the outbox
-    /// stays for the user's next session.
+    /// It works without a network, too, and waits 5 seconds for an answer. Without one, the service knows the session until it
+    /// expires. What waits in the outbox stays for the user's next session.
     ///
     /// - Parameter everywhere: Whether to end all sessions of the user. That needs the network.
     /// - Throws: With `everywhere` alone, when the service could not be asked. Then nothing has changed.
@@ -47,6 +47,8 @@ extension Selfie {
         if everywhere {
             try await api.send(call)
         } else {
+            // Who signs out does not wait for a network that is silent.
+            (call.isTriedOnce, call.timeout) = (true, .seconds(5))
             _ = try? await api.send(call)
         }
         await forget(session, .signedOut)

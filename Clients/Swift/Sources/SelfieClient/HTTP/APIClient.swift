@@ -19,6 +19,7 @@ final class APIClient: Sendable {
     /// - Parameters:
     ///   - path: Its segments; each is percent-encoded.
     ///   - query: Its parameters; nil leaves one out.
+    /// - Returns: The URL.
     func url(_ path: [String], query: KeyValuePairs<String, String?> = [:]) -> URL {
         var unreserved = CharacterSet.alphanumerics.intersection(CharacterSet(charactersIn: "\0"..."\u{7F}"))
         unreserved.insert(charactersIn: "-._~")
@@ -62,12 +63,20 @@ final class APIClient: Sendable {
     /// - Throws: ``SelfieError``, or `CancellationError` when the task was cancelled.
     @discardableResult
     func send(_ call: Call, progress: (@Sendable (Int64) -> Void)? = nil) async throws -> TransportResponse {
-        var tries = 0
+        try await sendNotingTries(call, progress: progress).response
+    }
+
+    /// Sends a call, and tells whether an earlier try may have done already what was asked for.
+    func sendNotingTries(_ call: Call, progress: (@Sendable (Int64) -> Void)? = nil) async throws
+        -> (response: TransportResponse, mayBeDoneBefore: Bool)
+    {
+        var (tries, mayBeDone) = (0, false)
         while true {
             tries += 1
             do {
-                return try await sendOnce(call, progress: progress)
+                return (try await sendOnce(call, progress: progress), mayBeDone)
             } catch let error as SelfieError {
+                if error == .interrupted { mayBeDone = true }
                 guard !call.isTriedOnce, tries < configuration.maxTries, let pause = pause(after: error, tries, call)
                 else { throw error }
                 try await Task.sleep(for: pause)
@@ -98,7 +107,7 @@ final class APIClient: Sendable {
             maxAnswerBytes: call.maxAnswerBytes,
             followsRedirects: call.followsRedirects
         )
-        request.answerFile = call.answerFile
+        (request.answerFile, request.backgroundID) = (call.answerFile, call.backgroundID)
         switch call.authentication {
         case .none: break
         case .app: request.headers["Authorization"] = credential.header

@@ -22,6 +22,8 @@ struct Call: Sendable {
     var isRepeatable: Bool
     /// Whether a problem is returned at once: who calls tries again by itself.
     var isTriedOnce = false
+    /// Names an upload that may go on while the app does not run.
+    var backgroundID: String?
     var timeout: Duration?
     var maxAnswerBytes = 64 << 20
     /// Where the answer's body goes, instead of into memory.

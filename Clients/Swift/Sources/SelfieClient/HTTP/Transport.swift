@@ -2,7 +2,7 @@ public import Foundation
 
 /// What carries requests to the service.
 ///
-/// Apps use ``URLSessionTransport``. Their tests may use one of their own, or `InMemoryService` of `SelfieTesting`.
+/// Apps use ``URLSessionTransport``. Their tests may use one of their own.
 public protocol Transport: Sendable {
     /// Sends a request and reads the whole answer.
     ///
@@ -23,7 +23,7 @@ public struct TransportRequest: Sendable {
     public enum Body: Sendable {
         case none
         case data(Data)
-        /// A file that is sent as it is, without being read into memory.
+        /// A file that is sent as it is.
         case file(URL)
     }
 
@@ -33,13 +33,21 @@ public struct TransportRequest: Sendable {
     /// The header's fields by name.
     public var headers: [String: String]
     public var body: Body
+    /// Names an upload of a file that may go on while the app does not run.
+    ///
+    /// A request with the same name joins the one that is under way. Nil for all other requests.
+    public var backgroundID: String?
     /// How long the service may be silent.
     public var timeout: Duration
     /// The most bytes that the answer's body may have; beyond that the request fails.
     public var maxAnswerBytes: Int
-    /// Where the body of an answer with the status 200 is written, instead of into memory. The file must not exist.
+    /// Where the body of an answer with the status 200 is written, instead of into memory.
+    ///
+    /// The file must not exist.
     public var answerFile: URL?
-    /// Whether a redirect is followed. Requests with a token follow none, so that no other host gets the token.
+    /// Whether a redirect is followed.
+    ///
+    /// Requests with a token follow none, so that no other host gets the token.
     public var followsRedirects: Bool
 
     public init(
@@ -54,6 +62,13 @@ public struct TransportRequest: Sendable {
         (self.method, self.url, self.headers, self.body) = (method, url, headers, body)
         (self.timeout, self.maxAnswerBytes, self.followsRedirects) = (timeout, maxAnswerBytes, followsRedirects)
     }
+}
+
+extension TransportRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The method and the names of the header's fields: their values and the URL have secrets.
+    public var description: String { "\(method) request with \(headers.keys.sorted().joined(separator: ", "))" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// The service's answer to a request.

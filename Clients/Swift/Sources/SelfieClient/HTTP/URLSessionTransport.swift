@@ -9,8 +9,33 @@ import Foundation
 public final class URLSessionTransport: Transport {
     private let session: URLSession
     private let delegate = TransferDelegate()
+    #if canImport(Darwin)
+        private let background: BackgroundUploads?
 
+        /// Lets the outbox's uploads go on while the app does not run.
+        ///
+        /// The app calls ``Selfie/finishBackgroundUploads()`` when the system tells it that they are done.
+        ///
+        /// - Parameter backgroundIdentifier: The name of the background session, such as `com.example.selfies.uploads`.
+        ///   An app extension has another one.
+        public init(backgroundIdentifier: String) {
+            session = Self.makeSession(delegate)
+            background = BackgroundUploads(identifier: backgroundIdentifier)
+        }
+    #endif
+
+    /// Sends all requests while the app runs.
     public init() {
+        session = Self.makeSession(delegate)
+        #if canImport(Darwin)
+            background = nil
+        #endif
+    }
+
+    private static func makeSession(_ delegate: TransferDelegate) -> URLSession {
+        #if !canImport(CommonCrypto)
+            precondition(LibCrypto.isReady, "libcrypto can't be used.")
+        #endif
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.urlCache = nil
@@ -18,7 +43,7 @@ public final class URLSessionTransport: Transport {
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         // The transport's own time limit ends a silence; a large upload may take long as a whole.
         configuration.timeoutIntervalForResource = 7 * 24 * 3600
-        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
     }
 
     deinit { session.finishTasksAndInvalidate() }
@@ -31,6 +56,11 @@ public final class URLSessionTransport: Transport {
         urlRequest.httpMethod = request.method
         urlRequest.timeoutInterval = request.timeout.seconds
         for (name, value) in request.headers { urlRequest.setValue(value, forHTTPHeaderField: name) }
+        #if canImport(Darwin)
+            if let background, let id = request.backgroundID, case .file(let file) = request.body {
+                return try await background.send(request, urlRequest, file: file, id: id, progress: progress)
+            }
+        #endif
         let task: URLSessionTask
         switch request.body {
         case .none:
@@ -38,47 +68,71 @@ public final class URLSessionTransport: Transport {
         case .data(let data):
             task = session.uploadTask(with: urlRequest, from: data)
         case .file(let file):
-            guard FileManager.default.isReadableFile(atPath: file.path) else { throw TransportError.unreadableBody }
-            task = session.uploadTask(with: urlRequest, fromFile: file)
+            #if canImport(Darwin)
+                guard FileManager.default.isReadableFile(atPath: file.path) else { throw TransportError.unreadableBody }
+                task = session.uploadTask(with: urlRequest, fromFile: file)
+            #else
+                // Foundation of Linux reads files beside libcurl, and ends the process when a connection is cut meanwhile.
+                guard let data = try? Data(contentsOf: file, options: .alwaysMapped) else {
+                    throw TransportError.unreadableBody
+                }
+                task = session.uploadTask(with: urlRequest, from: data)
+            #endif
         }
-        let transfer = Transfer(request, task: task, progress: progress)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                transfer.start(continuation)
-                delegate.add(transfer)
-                task.resume()
-            }
-        } onCancel: {
-            task.cancel()
-        }
+        let transfer = Transfer(request, task: task)
+        delegate.add(transfer)
+        return try await transfer.response(progress)
     }
+
+    #if canImport(Darwin)
+        /// Waits until the system has told of all background uploads that ended while the app did not run.
+        func waitForBackgroundEvents() async { await background?.waitForEvents() }
+    #endif
 }
 
 /// One request of a session, and what came of it so far.
-private final class Transfer: Sendable {
+final class Transfer: Sendable {
     private struct State {
         var head: (status: Int, headers: [String: String])?
         var body = Data()
         var file: FileHandle?
         var byteCount = 0
         var error: TransportError?
+        var progress: (@Sendable (Int64) -> Void)?
+        var result: Result<TransportResponse, any Error>?
         var continuation: CheckedContinuation<TransportResponse, any Error>?
     }
 
     let task: URLSessionTask
     let request: TransportRequest
-    private let progress: (@Sendable (Int64) -> Void)?
     private let state = Locked(State())
 
-    init(_ request: TransportRequest, task: URLSessionTask, progress: (@Sendable (Int64) -> Void)?) {
-        (self.request, self.task, self.progress) = (request, task, progress)
+    init(_ request: TransportRequest, task: URLSessionTask) { (self.request, self.task) = (request, task) }
+
+    /// Starts the request, if it is not under way, and waits for its answer; one caller at a time.
+    func response(_ progress: (@Sendable (Int64) -> Void)?) async throws -> TransportResponse {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let result = state.withLock { state in
+                    state.progress = progress
+                    if state.result == nil { state.continuation = continuation }
+                    return state.result
+                }
+                if let result { continuation.resume(with: result) } else { task.resume() }
+            }
+        } onCancel: {
+            task.cancel()
+        }
     }
 
-    func start(_ continuation: CheckedContinuation<TransportResponse, any Error>) {
-        state.withLock { $0.continuation = continuation }
+    /// Whether it has ended without an answer.
+    var hasFailed: Bool {
+        state.withLock { state in
+            if case .failure? = state.result { true } else { false }
+        }
     }
 
-    func hasSent(_ bytes: Int64) { progress?(bytes) }
+    func hasSent(_ bytes: Int64) { state.withLock(\.progress)?(bytes) }
 
     func receive(_ response: URLResponse) {
         guard let response = response as? HTTPURLResponse else { return }
@@ -116,23 +170,20 @@ private final class Transfer: Sendable {
     }
 
     func complete(_ error: (any Error)?) {
-        let (state, continuation) = state.withLock { state in
+        let (result, continuation) = state.withLock { state in
+            let result = Self.result(of: state, error)
             let continuation = state.continuation
-            state.continuation = nil
-            return (state, continuation)
+            (state.result, state.continuation) = (result, nil)
+            return (result, continuation)
         }
-        guard let continuation else { return }
-        if let own = state.error {
-            continuation.resume(throwing: own)
-        } else if let error {
-            continuation.resume(throwing: TransportError.of(error))
-        } else if let head = state.head {
-            continuation.resume(
-                returning: TransportResponse(status: head.status, headers: head.headers, body: state.body)
-            )
-        } else {
-            continuation.resume(throwing: TransportError.interrupted)
-        }
+        continuation?.resume(with: result)
+    }
+
+    private static func result(of state: State, _ error: (any Error)?) -> Result<TransportResponse, any Error> {
+        if let own = state.error { return .failure(own) }
+        if let error { return .failure(TransportError.of(error)) }
+        guard let head = state.head else { return .failure(TransportError.interrupted) }
+        return .success(TransportResponse(status: head.status, headers: head.headers, body: state.body))
     }
 }
 

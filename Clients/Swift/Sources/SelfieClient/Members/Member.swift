@@ -74,7 +74,9 @@ extension Profile: Decodable {
     }
 }
 
-/// What to change of the user's own data. What is nil stays as it is.
+/// What to change of the user's own data.
+///
+/// What is nil stays as it is.
 public struct ProfileChange: Sendable, Encodable {
     public var firstName: String?
     public var lastName: String?

@@ -59,6 +59,8 @@ extension Selfie {
     ///   - role: The role's name in the schema.
     ///   - after: `next` of the page before; nil for the first.
     ///   - limit: 1 to 100.
+    /// - Returns: The members, and what to send as `after` for the next page; nil behind the last.
+    /// - Throws: ``SelfieError/notFound(_:)`` if the user does not manage the role.
     public func members(ofRole role: String, after: String? = nil, limit: Int = 50) async throws
         -> (members: [Member], next: String?)
     {

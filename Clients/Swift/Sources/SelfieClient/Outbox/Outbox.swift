@@ -51,6 +51,7 @@ public actor Outbox {
         let store = try OutboxStore(folder: folder, userID: session.userID, disk: disk) { queue.apply($0) }
         if store.isDamaged { api.log(.warning, "The outbox was damaged. Some items may be missing.") }
         store.removeFiles { queue.contains($0) }
+        queue.hasBeenRead()
         (self.store, self.queue) = (store, queue)
         tell()
         work()
@@ -71,7 +72,9 @@ public actor Outbox {
 
     // MARK: Adding
 
-    /// Adds a photo to upload. When this returns, the photo is on disk and will arrive.
+    /// Adds a photo to upload.
+    ///
+    /// When this returns, the photo is on disk and will arrive.
     ///
     /// - Parameters:
     ///   - source: The photo. A file may be removed afterwards.
@@ -98,7 +101,9 @@ public actor Outbox {
         return id
     }
 
-    /// Adds a record to create or change. When this returns, it is on disk and will arrive.
+    /// Adds a record to create or change.
+    ///
+    /// When this returns, it is on disk and will arrive.
     ///
     /// - Parameters:
     ///   - fields: The record's data.
@@ -124,7 +129,7 @@ public actor Outbox {
         photos: [String: OutboxItem.ID] = [:],
         after: [OutboxItem.ID] = []
     ) throws -> OutboxItem.ID {
-        let body = RecordBody(data: fields, readers: readers, writers: writers, expires_at: expiresAt)
+        let body = RecordBody(data: fields, readers: readers, writers: writers, expiresAt: expiresAt)
         let write = RecordWrite(
             path: RecordPath.collection(Fields.collection, inbox: inbox) + [id],
             kind: .put,
@@ -142,10 +147,11 @@ public actor Outbox {
     ///   - inbox: The member whose inbox it was sent to; nil for a record of the collection.
     ///   - version: Deletes it only if it still has this version.
     /// - Returns: The item's id.
+    /// - Throws: ``SelfieError/diskFull``, ``SelfieError/outboxFull`` or ``SelfieError/notSignedIn``. Nothing is kept then.
     @discardableResult
     public func delete<Fields: RecordFields>(
         _ id: String,
-        of _: Fields.Type,
+        of type: Fields.Type,
         inbox: String? = nil,
         version: Int? = nil
     ) throws -> OutboxItem.ID {
@@ -184,7 +190,9 @@ public actor Outbox {
         return queue.items
     }
 
-    /// What waits, now and whenever that changes. A slow reader skips what was in between.
+    /// What waits, now and whenever that changes.
+    ///
+    /// A slow reader skips what was in between.
     public var updates: AsyncStream<[OutboxItem]> {
         let (stream, continuation) = AsyncStream.makeStream(of: [OutboxItem].self, bufferingPolicy: .bufferingNewest(1))
         let id = UUID()
@@ -238,7 +246,9 @@ public actor Outbox {
         work()
     }
 
-    /// Removes an item. If it is being sent, it may arrive all the same.
+    /// Removes an item.
+    ///
+    /// If it is being sent, it may arrive all the same.
     public func drop(_ id: OutboxItem.ID) throws {
         let store = try openCurrent()
         guard queue.contains(id) else { return }
@@ -266,8 +276,8 @@ public actor Outbox {
     private func work() {
         guard let store, let session = try? api.sessions.current(), session.userID == store.userID else { return }
         let now = ContinuousClock.now
-        for item in queue.start(at: now) {
-            sending[item.id] = Task { await self.send(item, session, store) }
+        for (item, mayBeDone) in queue.start(at: now) {
+            sending[item.id] = Task { await self.send(item, mayBeDone, session, store) }
             tell()
         }
         guard let date = queue.nextLook(after: now) else { return }
@@ -284,9 +294,9 @@ public actor Outbox {
         timer = (date, task)
     }
 
-    private func send(_ item: StoredItem, _ session: Session, _ store: OutboxStore) async {
+    private func send(_ item: StoredItem, _ mayBeDone: Bool, _ session: Session, _ store: OutboxStore) async {
         do {
-            let photo = try await sendOnce(item, session, store)
+            let photo = try await sendOnce(item, mayBeDone, session, store)
             guard store === self.store else { return }
             queue.hasSent(item.id)
             finish(item, photo, store)
@@ -299,12 +309,15 @@ public actor Outbox {
         work()
     }
 
-    private func sendOnce(_ item: StoredItem, _ session: Session, _ store: OutboxStore) async throws -> Photo? {
+    private func sendOnce(_ item: StoredItem, _ mayBeDone: Bool, _ session: Session, _ store: OutboxStore) async throws
+        -> Photo?
+    {
         try disk.beforeStep("send")
         switch item.content {
         case .upload(let upload, let byteCount):
             var call = Photos.call(api, upload, store.file(of: item.id), key: item.id)
             (call.authentication, call.isTriedOnce) = (.session(session), true)
+            call.backgroundID = item.id.uuidString
             let response = try await api.send(call) { [weak self] sent in
                 let progress = UploadProgress(sentBytes: sent, totalBytes: Int64(byteCount))
                 Task { await self?.hasProgressed(item.id, progress) }
@@ -320,7 +333,7 @@ public actor Outbox {
                 body["data"] = .object(data)
                 write.body = .object(body)
             }
-            _ = try await write.send(api, session, isTriedOnce: true)
+            _ = try await write.send(api, session, isTriedOnce: true, mayBeMade: mayBeDone)
             try disk.beforeStep("read answer")
             return nil
         }
@@ -331,7 +344,9 @@ public actor Outbox {
         tell()
     }
 
-    /// Stores that an item was sent. If that fails, it is tried again; the item is not sent twice meanwhile.
+    /// Stores that an item was sent.
+    ///
+    /// If that fails, it is tried again; the item is not sent twice meanwhile.
     private func finish(_ item: StoredItem, _ photo: Photo?, _ store: OutboxStore) {
         do {
             try record(.done(item.id, photoID: photo?.id), in: store)

@@ -17,6 +17,8 @@ struct OutboxQueue: Sendable {
     private struct Entry: Sendable {
         let item: StoredItem
         var sendingSince: Instant?
+        /// The service may have done it: a try has ended without an answer.
+        var mayBeDone = false
         /// Sent, but that is not stored yet.
         var isSent = false
         var progress: UploadProgress?
@@ -134,16 +136,24 @@ struct OutboxQueue: Sendable {
     // MARK: Sending
 
     /// Chooses what is to be sent now, and counts it as being sent.
-    mutating func start(at now: Instant) -> [StoredItem] {
+    ///
+    /// - Parameter now: The time.
+    /// - Returns: The items, and whether the service may have done each already.
+    mutating func start(at now: Instant) -> [(item: StoredItem, mayBeDone: Bool)] {
         guard pausedUntil.map({ $0 <= now }) ?? true else { return [] }
         return Lane.allCases.flatMap { lane in
-            var started: [StoredItem] = []
+            var started: [(StoredItem, Bool)] = []
             while let item = next(in: lane, now) {
+                started.append((item, entries[item.id]?.mayBeDone ?? true))
                 entries[item.id]?.sendingSince = now
-                started.append(item)
             }
             return started
         }
+    }
+
+    /// The queue was read from the disk: the app may have ended while any item was being sent.
+    mutating func hasBeenRead() {
+        for id in order { entries[id]?.mayBeDone = true }
     }
 
     private func next(in lane: Lane, _ now: Instant) -> StoredItem? {
@@ -190,6 +200,7 @@ struct OutboxQueue: Sendable {
     mutating func hasFailed(_ id: UUID, _ error: SelfieError, at now: Instant) {
         guard var entry = entries[id] else { return }
         (entry.sendingSince, entry.progress, entry.lastError) = (nil, nil, error)
+        if error != .offline { entry.mayBeDone = true }
         failures += 1
         let pause = max(Backoff.pause(after: failures, limit: timing.maxPause), error.retryAfter ?? .zero)
         switch error {
@@ -210,7 +221,7 @@ struct OutboxQueue: Sendable {
 
     /// The item is no longer being sent; it waits again.
     mutating func hasStopped(_ id: UUID) {
-        change(id) { ($0.sendingSince, $0.progress) = (nil, nil) }
+        change(id) { ($0.sendingSince, $0.progress, $0.mayBeDone) = (nil, nil, true) }
     }
 
     /// The network is there again, so nothing waits for its turn any longer.

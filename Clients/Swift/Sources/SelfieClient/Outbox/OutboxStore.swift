@@ -11,7 +11,9 @@ final class OutboxStore {
     private let lock: FolderLock
     private let log: FrameLog
     private var eventCount: Int
-    /// Whether lines of the log were damaged. Then no file is removed for which there is no item.
+    /// Whether lines of the log were damaged.
+    ///
+    /// Then no file is removed for which there is no item.
     let isDamaged: Bool
 
     /// - Parameters:

@@ -23,6 +23,7 @@ public struct PhotoLink: Sendable, Hashable {
     /// The URL as it is now, for views that load pictures by themselves.
     ///
     /// - Parameter size: Which picture of the photo.
+    /// - Returns: The URL. It works for as long as its signature says.
     public func url(_ size: PictureSize = .original) -> URL {
         guard size != .original, var components = URLComponents(url: signedURL, resolvingAgainstBaseURL: false) else {
             return signedURL

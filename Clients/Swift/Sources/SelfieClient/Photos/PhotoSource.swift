@@ -5,25 +5,20 @@ public enum PhotoSource: Sendable {
     case data(Data)
     /// A file that stays as it is until the upload or the outbox has it.
     case file(URL)
-    /// Pieces in order. They are read once.
-    case pieces(AsyncThrowingStream<Data, any Error>)
+    /// A function that hands over pieces in order. It is called once.
+    case writer(@Sendable (_ write: (Data) throws -> Void) async throws -> Void)
 
     /// Any sequence of pieces.
+    ///
+    /// A piece is asked for when the one before is on the disk.
+    ///
+    /// - Parameter sequence: The pieces, in order.
+    /// - Returns: The source, for one upload.
     public static func pieces<Pieces: AsyncSequence & Sendable>(of sequence: Pieces) -> PhotoSource
     where Pieces.Element == Data {
-        .pieces(
-            AsyncThrowingStream { continuation in
-                let reading = Task {
-                    do {
-                        for try await piece in sequence { continuation.yield(piece) }
-                        continuation.finish()
-                    } catch {
-                        continuation.finish(throwing: error)
-                    }
-                }
-                continuation.onTermination = { _ in reading.cancel() }
-            }
-        )
+        .writer { write in
+            for try await piece in sequence { try write(piece) }
+        }
     }
 }
 

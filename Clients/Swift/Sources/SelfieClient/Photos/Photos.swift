@@ -20,9 +20,10 @@ public actor Photos {
 
     // MARK: Uploading
 
-    /// Uploads a photo now. The outbox does it later, too, and is the better way for most apps.
+    /// Uploads a photo now.
     ///
-    /// It is tried again after an interruption, and is there once all the same.
+    /// It is tried again after an interruption, and is there once all the same. ``Outbox/upload(_:title:name:isListed:)``
+    /// also waits for a network, and goes on after the app's end.
     ///
     /// - Parameters:
     ///   - source: The photo: JPEG, PNG, GIF, WebP, HEIC or AVIF.
@@ -64,9 +65,13 @@ public actor Photos {
 
     // MARK: Listing
 
-    /// All photos. When nothing has changed since the last list, the service sends none again.
+    /// All photos.
+    ///
+    /// When nothing has changed since the last list, the service sends none again.
     ///
     /// - Parameter order: Which comes first.
+    /// - Returns: The photos.
+    /// - Throws: ``SelfieError``, or `CancellationError`.
     public func list(_ order: Order = .oldestFirst) async throws -> [Photo] {
         guard let userID = try api.sessions.current()?.userID else { throw SelfieError.notSignedIn }
         let known = lists[order].flatMap { $0.userID == userID ? $0 : nil }
@@ -87,6 +92,7 @@ public actor Photos {
     ///   - photo: The last photo of the page before; nil for the first page.
     ///   - limit: 1 to 500.
     /// - Returns: At most `limit` photos; none behind the last page.
+    /// - Throws: ``SelfieError``, or `CancellationError`.
     public func page(_ order: Order = .newestFirst, after photo: Photo.ID? = nil, limit: Int = 100) async throws
         -> [Photo]
     {
@@ -96,7 +102,9 @@ public actor Photos {
         return try await api.send(Call("GET", api.url(["get_photos"], query: query)))
     }
 
-    /// Deletes a photo. If it is gone already, nothing happens.
+    /// Deletes a photo.
+    ///
+    /// If it is gone already, nothing happens.
     public func delete(_ id: Photo.ID) async throws {
         do {
             try await api.send(Call("DELETE", api.url(["delete_photo"], query: ["photo_id": id])))
@@ -107,11 +115,14 @@ public actor Photos {
         await pictures()?.remove(id)
     }
 
-    /// Loads an archive of all that the service has of the user: photos, records and the account's data. Once an hour.
+    /// Loads an archive of all that the service has of the user: photos, records and the account's data.
+    ///
+    /// Once an hour.
     ///
     /// - Parameters:
     ///   - file: Where the ZIP archive is put; it is whole or not there.
     ///   - maxBytes: The most bytes that it may have.
+    /// - Throws: ``SelfieError/tooManyRequests(retryAfter:)`` within an hour of the last one, or another ``SelfieError``.
     public func export(to file: URL, maxBytes: Int = 64 << 30) async throws {
         let part = file.appendingPathExtension("part")
         try Disk().remove(part)
@@ -179,7 +190,10 @@ public actor Photos {
 
     /// The pictures of who is signed in.
     private func pictures() -> PictureCache? {
-        guard let userID = try? api.sessions.current()?.userID else { return nil }
+        (try? api.sessions.current()?.userID).map(pictures)
+    }
+
+    private func pictures(of userID: String) -> PictureCache {
         if let cache, cache.userID == userID { return cache.pictures }
         let folder = folders.folder(of: userID).appendingPathComponent("pictures")
         let pictures = PictureCache(folder: folder, maxBytes: api.configuration.maxPictureBytes)
@@ -191,8 +205,9 @@ public actor Photos {
     func removePictures(of id: Photo.ID) async { await pictures()?.remove(id) }
 
     /// Removes what was kept for a user.
-    func removeCopies(of userID: String) {
+    func removeCopies(of userID: String) async {
+        let pictures = pictures(of: userID)
         (lists, renewed, cache) = ([:], [:], nil)
-        try? Disk().remove(folders.folder(of: userID).appendingPathComponent("pictures"))
+        await pictures.close()
     }
 }

@@ -7,6 +7,10 @@ actor PictureCache {
     private let disk = Disk()
     /// The number of all bytes; nil before they were counted.
     private var byteCount: Int?
+    /// Photos that are gone: a picture of theirs may still be on its way.
+    private var removed: Set<String> = []
+    private var isClosed = false
+    private static let maxRemoved = 1_000
 
     /// - Parameters:
     ///   - folder: Its folder.
@@ -29,7 +33,7 @@ actor PictureCache {
 
     /// Keeps a picture, if there is room.
     func keep(_ data: Data, _ id: String, _ size: PictureSize) {
-        guard data.count <= maxBytes / 4 else { return }
+        guard !isClosed, !removed.contains(id), data.count <= maxBytes / 4 else { return }
         do {
             try disk.makeFolder(folder)
             let file = file(id, size)
@@ -44,12 +48,20 @@ actor PictureCache {
 
     /// Removes all pictures of a photo.
     func remove(_ id: String) {
+        if removed.count >= Self.maxRemoved { removed = [] }
+        removed.insert(id)
         for size in PictureSize.allCases {
             let file = file(id, size)
             let count = Self.byteCount(of: file)
             guard (try? disk.remove(file)) != nil else { continue }
             byteCount = byteCount.map { $0 - count }
         }
+    }
+
+    /// Removes all pictures, and keeps none from now on.
+    func close() {
+        isClosed = true
+        try? disk.remove(folder)
     }
 
     private func trim() {

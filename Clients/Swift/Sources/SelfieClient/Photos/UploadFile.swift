@@ -1,9 +1,9 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
+#if canImport(Darwin)
     import Darwin
+#else
+    import Glibc
 #endif
 
 /// The body of an upload as a file: `multipart/form-data` of RFC 7578, with the title, whether it is listed, and the photo.
@@ -68,8 +68,8 @@ struct UploadFile: Sendable, Hashable, Codable {
             switch source {
             case .data(let data): try add(data)
             case .file(let url): try Self.read(url, add)
-            case .pieces(let pieces):
-                for try await piece in pieces { try add(piece) }
+            case .writer(let write):
+                try await write(add)
                 // A cancelled task's sequence ends early, and the photo would be cut off.
                 try Task.checkCancellation()
             }

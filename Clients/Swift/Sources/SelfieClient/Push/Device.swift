@@ -2,7 +2,9 @@ public import Foundation
 
 /// A device that gets the user's pushes.
 public struct Device: Sendable, Hashable, Identifiable {
-    /// The token that Apple or Google gave to it. It is in no description.
+    /// The token that Apple or Google gave to it.
+    ///
+    /// It is in no description.
     public let id: String
     public let platform: Platform
     /// Whether it belongs to the session of this client.
@@ -36,13 +38,16 @@ extension Device: CustomStringConvertible, CustomReflectable {
 }
 
 extension Selfie {
-    /// Registers this device for pushes by Apple. Call it at each start of the app, and after each sign-in.
+    /// Registers this device for pushes by Apple.
+    ///
+    /// Call it at each start of the app, and after each sign-in.
     ///
     /// - Parameters:
     ///   - token: What `didRegisterForRemoteNotificationsWithDeviceToken` gets.
     ///   - environment: Which of Apple's services knows the device.
     ///   - topic: The app's bundle id, if it is not the service's.
     ///   - badge: What the app's icon shows now; nil leaves the service's count as it is.
+    /// - Returns: The device as the service knows it.
     /// - Throws: ``SelfieError/notFound(_:)`` if the service sends no pushes.
     @discardableResult
     public func registerDevice(
@@ -66,6 +71,8 @@ extension Selfie {
     /// - Parameters:
     ///   - token: What Firebase gives.
     ///   - badge: What the app's icon shows now; nil leaves the service's count as it is.
+    /// - Returns: The device as the service knows it.
+    /// - Throws: ``SelfieError/notFound(_:)`` if the service sends no pushes.
     @discardableResult
     public func registerDevice(fcmToken token: String, badge: Int? = nil) async throws -> Device {
         struct Body: Encodable {
@@ -87,7 +94,9 @@ extension Selfie {
         return try await api.send(Call("GET", api.url(["devices"])), as: Answer.self).devices
     }
 
-    /// Ends the pushes to a device. If it is gone already, nothing happens.
+    /// Ends the pushes to a device.
+    ///
+    /// If it is gone already, nothing happens.
     public func removeDevice(_ id: Device.ID) async throws {
         do {
             try await api.send(Call("DELETE", api.url(["devices", id])))

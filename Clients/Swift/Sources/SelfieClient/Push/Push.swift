@@ -1,4 +1,6 @@
-/// What a push says: which record or photo has changed. It is a hint; the service has the rest.
+/// What a push says: which record or photo has changed.
+///
+/// It is a hint; the service has the rest.
 public struct Push: Sendable, Hashable {
     /// The name of a collection, or `photos`.
     public let collection: String
@@ -7,8 +9,9 @@ public struct Push: Sendable, Hashable {
     public let change: Subscription.Change
     public let subscriptionID: Subscription.ID
 
+    /// Reads a notification; nil if it is not Selfie's.
+    ///
     /// - Parameter userInfo: What the app gets with a notification: of Apple's, `userInfo`; of Google's, `data`.
-    /// - Returns: nil if the notification is not Selfie's.
     public init?(userInfo: [AnyHashable: Any]) {
         let values =
             userInfo["selfie"] as? [String: Any]
@@ -31,6 +34,7 @@ extension Selfie {
     ///   - push: The push.
     ///   - type: What its collection holds.
     /// - Returns: nil if the record is of another collection, or the user can't see it any more.
+    /// - Throws: ``SelfieError``, or `CancellationError`.
     public func record<Fields: RecordFields>(of push: Push, as type: Fields.Type = Fields.self) async throws
         -> Record<Fields>?
     {

@@ -2,7 +2,9 @@ import Foundation
 
 /// What the user wants to be told of while the app is closed.
 public struct Subscription: Sendable, Hashable, Identifiable {
-    /// A kind of change. With conditions, they are those of a list that shows only what fits.
+    /// A kind of change.
+    ///
+    /// With conditions, they are those of a list that shows only what fits.
     public enum Change: String, Sendable, Hashable, Codable, CaseIterable {
         case created, updated, deleted
     }
@@ -92,7 +94,9 @@ extension SubscriptionBody {
 }
 
 extension Selfie {
-    /// Stores a subscription. The same again changes nothing, so an app may store all of its own at each start.
+    /// Stores a subscription.
+    ///
+    /// The same again changes nothing, so an app may store all of its own at each start.
     ///
     /// - Throws: ``SelfieError/invalid(_:)``, or ``SelfieError/notFound(_:)`` if the service has no such channel.
     public func save(_ subscription: Subscription) async throws {
@@ -108,7 +112,9 @@ extension Selfie {
         return try await api.send(call, as: Answer.self).subscriptions.map(\.subscription)
     }
 
-    /// Ends a subscription. If it is gone already, nothing happens.
+    /// Ends a subscription.
+    ///
+    /// If it is gone already, nothing happens.
     public func removeSubscription(_ id: Subscription.ID) async throws {
         do {
             try await api.send(Call("DELETE", api.url(["subscriptions", id])))

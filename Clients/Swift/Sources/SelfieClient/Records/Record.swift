@@ -30,7 +30,7 @@ public struct Record<Fields: RecordFields>: Sendable, Identifiable {
 
     init(_ answer: RecordAnswer<Fields>, path: [String]) {
         (id, fields, owner, version) = (answer.id, answer.data, answer.owner, answer.version)
-        (createdAt, updatedAt, expiresAt) = (answer.created_at, answer.updated_at, answer.expires_at)
+        (createdAt, updatedAt, expiresAt) = (answer.createdAt, answer.updatedAt, answer.expiresAt)
         (readers, writers) = (answer.readers, answer.writers)
         links = RecordPhotos(photos: answer.photos).links(path: path)
     }
@@ -45,12 +45,19 @@ struct RecordAnswer<Fields: RecordFields>: Decodable {
     let data: Fields
     let owner: String
     let version: Int
-    let created_at: Date
-    let updated_at: Date
-    let expires_at: Date?
+    let createdAt: Date
+    let updatedAt: Date
+    let expiresAt: Date?
     let readers: [String]?
     let writers: [String]?
     let photos: [String: RecordPhotos.Field]?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, data, owner, version, readers, writers, photos
+        case createdAt = "created_at"
+        case updatedAt = "updated_at"
+        case expiresAt = "expires_at"
+    }
 }
 
 /// The URLs of a record's photos, as they are in an answer.
@@ -74,6 +81,7 @@ struct RecordPhotos: Decodable {
     /// Links by field and by the photo's id.
     ///
     /// - Parameter path: The segments of the record's path behind `api`, which renew the links.
+    /// - Returns: Links by the photo's id, by field.
     func links(path: [String]) -> [String: [String: PhotoLink]] {
         Dictionary(
             uniqueKeysWithValues: (photos ?? [:]).map { field, value in

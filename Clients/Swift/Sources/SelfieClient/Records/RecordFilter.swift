@@ -26,7 +26,9 @@ public struct RecordFilter: Sendable, Hashable {
         RecordFilter(field: field, condition: .oneOf(values))
     }
 
-    /// The field's text begins so. Letters' case matters.
+    /// The field's text begins so.
+    ///
+    /// Letters' case matters.
     public static func prefix(_ field: String, _ beginning: String) -> RecordFilter {
         RecordFilter(field: field, condition: .prefix(beginning))
     }
@@ -37,6 +39,7 @@ public struct RecordFilter: Sendable, Hashable {
     ///   - field: The field.
     ///   - from: The smallest value; nil without such a bound.
     ///   - below: What all values are smaller than; nil without such a bound.
+    /// - Returns: The filter.
     public static func range(_ field: String, from: JSONValue? = nil, below: JSONValue? = nil) -> RecordFilter {
         var bounds: [String: JSONValue] = [:]
         bounds[">="] = from

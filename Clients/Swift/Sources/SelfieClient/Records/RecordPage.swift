@@ -3,7 +3,9 @@ public struct RecordPage<Fields: RecordFields>: Sendable {
     public let records: [Record<Fields>]
     /// What to send as `after` for the next page; nil behind the last.
     public let next: String?
-    /// Whether the service looked at as many records as it may. There may be more, even behind an empty page.
+    /// Whether the service looked at as many records as it may.
+    ///
+    /// There may be more, even behind an empty page.
     public let isLimited: Bool
     private let included: [JSONValue]
 
@@ -12,6 +14,7 @@ public struct RecordPage<Fields: RecordFields>: Sendable {
     /// - Parameters:
     ///   - id: The record's id.
     ///   - type: What its collection holds.
+    /// - Returns: The record; nil if it is not there.
     public func included<Other: RecordFields>(_ id: String, as type: Other.Type = Other.self) -> Record<Other>? {
         let path = ["records", Other.collection, id]
         return included.first { $0["id"]?.text == id && $0["collection"]?.text == Other.collection }
@@ -34,5 +37,13 @@ struct RecordPageAnswer<Fields: RecordFields>: Decodable {
 
 struct RecordCountAnswer: Decodable {
     let count: Int
-    let count_limited: Bool?
+    private let limited: Bool?
+
+    /// Whether there are more: the service counts 10,000 at most.
+    var isLimited: Bool { limited ?? false }
+
+    private enum CodingKeys: String, CodingKey {
+        case count
+        case limited = "count_limited"
+    }
 }

@@ -5,7 +5,12 @@ struct RecordBody<Fields: RecordFields>: Encodable {
     var data: Fields
     var readers: [String]?
     var writers: [String]?
-    var expires_at: Date?
+    var expiresAt: Date?
+
+    private enum CodingKeys: String, CodingKey {
+        case data, readers, writers
+        case expiresAt = "expires_at"
+    }
 
     /// The body as JSON.
     var json: JSONValue {
@@ -44,34 +49,48 @@ struct RecordWrite: Sendable, Hashable, Codable {
         return call
     }
 
-    /// Makes the change. What was made already, and whose answer was lost, counts as made.
+    /// Makes the change.
+    ///
+    /// What was made already, and whose answer was lost, counts as made. Without a lost answer, an equal change of a version is
+    /// somebody else's. The user's own record with the same data counts as created.
     ///
     /// - Parameters:
     ///   - api: Sends the calls.
     ///   - session: Whose change it is; nil for the present session's.
     ///   - isTriedOnce: Whether a problem is returned at once.
+    ///   - mayBeMade: Whether the service may have made this change already.
     /// - Returns: The answer with the record; nil if it was deleted.
     /// - Throws: ``SelfieError``, or `CancellationError`.
-    func send(_ api: APIClient, _ session: Session?, isTriedOnce: Bool = false) async throws -> TransportResponse? {
+    func send(_ api: APIClient, _ session: Session?, isTriedOnce: Bool = false, mayBeMade: Bool = false) async throws
+        -> TransportResponse?
+    {
         func prepared(_ call: Call) -> Call {
             var call = call
             if let session { call.authentication = .session(session) }
             call.isTriedOnce = isTriedOnce
             return call
         }
-        do {
-            let response = try await api.send(prepared(try call(api)))
-            return kind == .put ? response : nil
-        } catch let error as SelfieError {
-            switch (kind, error) {
-            case (.delete, .notFound): return nil
-            case (.put, .versionDiffers):
-                let response = try? await api.send(prepared(Call("GET", api.url(path))))
-                guard let response, try isMade(response, by: api, session) else { throw error }
-                return response
-            default: throw error
+        var call = prepared(try call(api))
+        guard kind == .put else {
+            do {
+                try await api.send(call)
+            } catch SelfieError.notFound {
+                // It is gone, as it should be.
             }
+            return nil
         }
+        call.alsoAccepts = [412]
+        let (response, mayBeDoneBefore) = try await api.sendNotingTries(call)
+        guard response.status == 412 else { return response }
+        let conflict = SelfieError.of(response)
+        guard condition == .absent || mayBeMade || mayBeDoneBefore else { throw conflict }
+        do {
+            let record = try await api.send(prepared(Call("GET", api.url(path))))
+            if try isMade(record, by: api, session) { return record }
+        } catch SelfieError.notFound {
+            // Then there is something else that the user can't see.
+        }
+        throw conflict
     }
 
     /// Whether a record is what this change would have made of it.

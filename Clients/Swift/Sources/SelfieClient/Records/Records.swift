@@ -35,6 +35,7 @@ public struct Records<Fields: RecordFields>: Sendable {
     ///   - after: ``RecordPage/next`` of the page before; nil for the first.
     ///   - limit: 1 to 200.
     ///   - include: Fields that are references: the records behind them come along.
+    /// - Returns: The records, and what to send as `after` for the next page.
     /// - Throws: ``SelfieError/invalid(_:)`` with the code `index_missing` if a field has no index.
     public func page(
         where filters: [RecordFilter] = [],
@@ -57,6 +58,7 @@ public struct Records<Fields: RecordFields>: Sendable {
     ///   - filters: What all records fit; each field once, and with an index.
     ///   - order: Which comes first.
     ///   - pageSize: 1 to 200.
+    /// - Returns: The records, in that order.
     public func all(
         where filters: [RecordFilter] = [],
         order: RecordOrder = .oldestFirst,
@@ -69,12 +71,13 @@ public struct Records<Fields: RecordFields>: Sendable {
     ///
     /// - Parameter filters: What all records fit.
     /// - Returns: The number, and whether there are more: the service counts 10,000 at most.
+    /// - Throws: ``SelfieError/invalid(_:)`` with the code `index_missing` if a field has no index.
     public func count(where filters: [RecordFilter] = []) async throws -> (count: Int, isLimited: Bool) {
         let query: KeyValuePairs<String, String?> = [
             "where": try RecordFilter.parameter(filters), "count": "true", "limit": "1",
         ]
         let answer: RecordCountAnswer = try await api.send(Call("GET", api.url(path, query: query)))
-        return (answer.count, answer.count_limited ?? false)
+        return (answer.count, answer.isLimited)
     }
 
     // MARK: Writing
@@ -87,6 +90,7 @@ public struct Records<Fields: RecordFields>: Sendable {
     ///   - readers: Members who may read it; nil for none, or what the collection says.
     ///   - writers: Members who may change it.
     ///   - expiresAt: When it goes by itself.
+    /// - Returns: The record as it is stored.
     /// - Throws: ``SelfieError/versionDiffers(_:)`` or ``SelfieError/conflict(_:)`` if the id is taken.
     @discardableResult
     public func create(
@@ -96,7 +100,7 @@ public struct Records<Fields: RecordFields>: Sendable {
         writers: [String]? = nil,
         expiresAt: Date? = nil
     ) async throws -> Record<Fields> {
-        let body = RecordBody(data: fields, readers: readers, writers: writers, expires_at: expiresAt)
+        let body = RecordBody(data: fields, readers: readers, writers: writers, expiresAt: expiresAt)
         // An inbox takes the same message again by itself, and shows its sender nothing.
         let condition = inbox == nil ? RecordWrite.Condition.absent : .none
         return try await write(RecordWrite(path: path + [id], kind: .put, condition: condition, body: try body.json))
@@ -108,6 +112,7 @@ public struct Records<Fields: RecordFields>: Sendable {
     ///
     /// - Parameter fields: The data of up to 100 records.
     /// - Returns: The records in the same order.
+    /// - Throws: ``SelfieError/invalid(_:)`` if the service refuses one of them.
     @discardableResult
     public func create(contentsOf fields: [Fields]) async throws -> [Record<Fields>] {
         var call = Call("POST", api.url(path))
@@ -124,6 +129,8 @@ public struct Records<Fields: RecordFields>: Sendable {
     ///   - readers: Members who may read it; nil leaves them as they are.
     ///   - writers: Members who may change it; nil leaves them as they are.
     ///   - expiresAt: When it goes by itself; nil leaves that as it is.
+    /// - Returns: The record as it is stored.
+    /// - Throws: ``SelfieError/invalid(_:)`` if the service refuses the data, ``SelfieError/forbidden(_:)`` for readers.
     @discardableResult
     public func save(
         _ fields: Fields,
@@ -132,7 +139,7 @@ public struct Records<Fields: RecordFields>: Sendable {
         writers: [String]? = nil,
         expiresAt: Date? = nil
     ) async throws -> Record<Fields> {
-        let body = RecordBody(data: fields, readers: readers, writers: writers, expires_at: expiresAt)
+        let body = RecordBody(data: fields, readers: readers, writers: writers, expiresAt: expiresAt)
         return try await write(RecordWrite(path: path + [id], kind: .put, body: try body.json))
     }
 
@@ -157,6 +164,7 @@ public struct Records<Fields: RecordFields>: Sendable {
     /// - Parameters:
     ///   - id: The record's id.
     ///   - change: Changes its data. It may be called several times.
+    /// - Returns: The record as it is stored.
     /// - Throws: What `change` throws, or ``SelfieError/versionDiffers(_:)`` after ten tries.
     @discardableResult
     public func modify(_ id: String, _ change: (inout Fields) throws -> Void) async throws -> Record<Fields> {
@@ -174,7 +182,9 @@ public struct Records<Fields: RecordFields>: Sendable {
         }
     }
 
-    /// Deletes a record. If it is gone already, nothing happens.
+    /// Deletes a record.
+    ///
+    /// If it is gone already, nothing happens.
     ///
     /// - Parameters:
     ///   - id: The record's id.
@@ -206,8 +216,11 @@ extension Selfie {
     ///
     /// Sending the same again under the same id does nothing.
     ///
-    /// - Parameter member: The member's id.
-    public func inbox<Fields: RecordFields>(of member: String, _: Fields.Type = Fields.self) -> Records<Fields> {
+    /// - Parameters:
+    ///   - member: The member's id.
+    ///   - type: What the collection holds.
+    /// - Returns: The inbox, for writing.
+    public func inbox<Fields: RecordFields>(of member: String, _ type: Fields.Type = Fields.self) -> Records<Fields> {
         Records(api: api, inbox: member)
     }
 }

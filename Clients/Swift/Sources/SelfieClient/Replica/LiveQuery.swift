@@ -65,7 +65,9 @@ struct LiveQuery<Fields: RecordFields>: Sendable {
     }
 }
 
-/// Where a record is in the order of a query. Records of one value are in the order of their creation.
+/// Where a record is in the order of a query.
+///
+/// Records of one value are in the order of their creation.
 private struct SortKey: Sendable, Comparable {
     let field: IndexOrder?
     let createdAt: Date
@@ -79,7 +81,7 @@ private struct SortKey: Sendable, Comparable {
 }
 
 /// A value's place in the order of an index: nothing, `false`, `true`, arrays and objects, numbers, texts and times.
-package enum IndexOrder: Sendable, Comparable {
+enum IndexOrder: Sendable, Comparable {
     case nothing
     case no
     case yes
@@ -89,7 +91,7 @@ package enum IndexOrder: Sendable, Comparable {
 
     private static let maxTextLength = 128
 
-    package init(_ value: JSONValue?) {
+    init(_ value: JSONValue?) {
         switch value {
         case nil, .null?: self = .nothing
         case .bool(let value)?: self = value ? .yes : .no
@@ -115,7 +117,7 @@ package enum IndexOrder: Sendable, Comparable {
         }
     }
 
-    package static func < (first: IndexOrder, second: IndexOrder) -> Bool {
+    static func < (first: IndexOrder, second: IndexOrder) -> Bool {
         switch (first, second) {
         case (.number(let first), .number(let second)): first < second
         case (.text(let first), .text(let second)), (.composite(let first), .composite(let second)):
@@ -160,6 +162,5 @@ extension RecordFilter {
 }
 
 extension IndexOrder {
-    /// Whether both are nothing, truth values, composites, numbers or texts.
-    package func isSameKind(as other: IndexOrder) -> Bool { rank == other.rank }
+    fileprivate func isSameKind(as other: IndexOrder) -> Bool { rank == other.rank }
 }

@@ -22,7 +22,9 @@ public struct LiveResults<Fields: RecordFields>: AsyncSequence, Sendable {
 
 /// What has changed in the records that fit a query.
 public struct RecordChanges<Fields: RecordFields>: Sendable {
-    /// Records that fit now, and did not before. The first changes have all that fit.
+    /// Records that fit now, and did not before.
+    ///
+    /// The first changes have all that fit.
     public let inserted: [Record<Fields>]
     /// Records that fitted before and fit now.
     public let updated: [Record<Fields>]
@@ -30,7 +32,9 @@ public struct RecordChanges<Fields: RecordFields>: Sendable {
     public let removed: [String]
 }
 
-/// The changes of a query's records. A slow reader gets several in one.
+/// The changes of a query's records.
+///
+/// A slow reader gets several in one.
 public struct LiveChanges<Fields: RecordFields>: AsyncSequence, Sendable {
     public typealias Element = RecordChanges<Fields>
 
@@ -104,6 +108,7 @@ extension Replica {
     ///   - filters: What all records fit. Here, a field needs no index.
     ///   - order: Which comes first. Records that were created at the same millisecond are ordered by their ids.
     ///   - limit: The most records.
+    /// - Returns: All records that fit, at once and after each change.
     public nonisolated func results<Fields: RecordFields>(
         _ type: Fields.Type = Fields.self,
         where filters: [RecordFilter] = [],
@@ -118,6 +123,7 @@ extension Replica {
     /// - Parameters:
     ///   - type: What the collection holds.
     ///   - filters: What all records fit. Here, a field needs no index.
+    /// - Returns: The changes, one after the other. The first one brings the records that fit now.
     public nonisolated func changes<Fields: RecordFields>(
         _ type: Fields.Type = Fields.self,
         where filters: [RecordFilter] = []

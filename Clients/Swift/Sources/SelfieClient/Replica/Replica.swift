@@ -72,7 +72,9 @@ public actor Replica {
         }
     }
 
-    /// Stops following, and ends all sequences of results and changes. It can be opened again.
+    /// Stops following, and ends all sequences of results and changes.
+    ///
+    /// It can be opened again.
     public func close() {
         following?.cancel()
         expiring?.task.cancel()
@@ -122,7 +124,9 @@ public actor Replica {
         }
     }
 
-    /// Finds the collections that the user can't see. The cursor was for all of them, so the service ends it.
+    /// Finds the collections that the user can't see.
+    ///
+    /// The cursor was for all of them, so the service ends it.
     ///
     /// - Returns: Whether others are left.
     private func hideCollections() async throws -> Bool {
@@ -204,7 +208,7 @@ public actor Replica {
     }
 
     private func set(_ status: Status) {
-        guard status != self.status else { return }
+        guard status != self.status, self.status != .ended else { return }
         self.status = status
         for listener in statusListeners.values { listener.yield(status) }
     }
@@ -281,6 +285,7 @@ public actor Replica {
     ///   - filters: What all records fit. Here, a field needs no index.
     ///   - order: Which comes first.
     ///   - limit: The most records.
+    /// - Returns: The records in that order.
     public func records<Fields: RecordFields>(
         _ type: Fields.Type = Fields.self,
         where filters: [RecordFilter] = [],
@@ -297,7 +302,9 @@ public actor Replica {
         copy.entry(Fields.collection, id)?.record()
     }
 
-    /// The user's photos, the newest first, as they are on the device now. `photos` must be one of the collections.
+    /// The user's photos, the newest first, as they are on the device now.
+    ///
+    /// `photos` must be one of the collections.
     public func ownPhotos() -> [Photo] {
         entries(of: "photos").values.compactMap { $0?.photo() }
             .sorted { ($0.createdAt ?? .distantPast, $0.id) > ($1.createdAt ?? .distantPast, $1.id) }

@@ -98,7 +98,9 @@ struct ReplicaCopy: Sendable {
     /// When the next entry expires.
     var nextExpiry: Date? { entries.values.flatMap { $0.values.compactMap(\.expiresAt) }.min() }
 
-    /// The contents as pages that make the same copy again. The last one has the cursor.
+    /// The contents as pages that make the same copy again.
+    ///
+    /// The last one has the cursor.
     func pages(of size: Int) -> [ChangePage] {
         let changes = entries.flatMap { collection, entries in
             entries.map { id, entry in

@@ -51,6 +51,7 @@ extension Selfie {
     /// The same collections are the same replica.
     ///
     /// - Parameter collections: Their names; `photos` stands for the user's photos.
+    /// - Returns: The replica. It follows the service already.
     /// - Throws: ``SelfieError/notSignedIn``.
     public func replica(of collections: [String]) async throws -> Replica {
         try await replicas.replica(of: collections)

@@ -1,16 +1,18 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
+#if canImport(Darwin)
     import Darwin
+#else
+    import Glibc
 #endif
 
 /// Operations on files that are whole or not done, also when the device loses its power in between.
 ///
 /// Folders have the mode 700, files 600.
 struct Disk: Sendable {
-    /// Called before each operation, with its name. Tests end the process there, or let the operation fail.
+    /// Called before each operation, with its name.
+    ///
+    /// Tests end the process there, or let the operation fail.
     var beforeStep: @Sendable (_ name: String) throws -> Void = { _ in }
 
     private func step(_ name: String) throws {
@@ -24,11 +26,22 @@ struct Disk: Sendable {
         guard !FileManager.default.fileExists(atPath: folder.path) else { return }
         try step("make folder")
         do {
+            var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+            #if os(iOS)
+                // Uploads also go on while the device is locked.
+                attributes[.protectionKey] = FileProtectionType.completeUntilFirstUserAuthentication
+            #endif
             try FileManager.default.createDirectory(
                 at: folder,
                 withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
+                attributes: attributes
             )
+            #if canImport(Darwin)
+                // Pictures of faces belong into no backup. The service has them.
+                var (folder, values) = (folder, URLResourceValues())
+                values.isExcludedFromBackup = true
+                try folder.setResourceValues(values)
+            #endif
         } catch {
             throw SelfieError.storage("A folder can't be made.")
         }
@@ -54,6 +67,7 @@ struct Disk: Sendable {
     /// - Parameters:
     ///   - file: The file.
     ///   - body: Writes the contents to a descriptor.
+    /// - Throws: What `body` throws, or an error of the system's. The file is as before then.
     func write(_ file: URL, _ body: (_ descriptor: Int32) throws -> Void) throws {
         let part = file.appendingPathExtension("part")
         do {
@@ -100,10 +114,10 @@ struct Disk: Sendable {
     /// Opens a file that only its owner can read.
     static func open(_ file: URL, _ flags: Int32) throws -> Int32 {
         while true {
-            #if canImport(Glibc)
-                let descriptor = Glibc.open(file.path, flags | O_CLOEXEC, 0o600)
-            #else
+            #if canImport(Darwin)
                 let descriptor = Darwin.open(file.path, flags | O_CLOEXEC, 0o600)
+            #else
+                let descriptor = Glibc.open(file.path, flags | O_CLOEXEC, 0o600)
             #endif
             if descriptor >= 0 { return descriptor }
             guard errno == EINTR else { throw error("open") }
@@ -115,10 +129,10 @@ struct Disk: Sendable {
         try data.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                #if canImport(Glibc)
-                    let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                #else
+                #if canImport(Darwin)
                     let count = Darwin.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                #else
+                    let count = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
                 #endif
                 if count < 0 {
                     guard errno == EINTR else { throw error("write") }

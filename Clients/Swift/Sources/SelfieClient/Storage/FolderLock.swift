@@ -1,9 +1,9 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
+#if canImport(Darwin)
     import Darwin
+#else
+    import Glibc
 #endif
 
 /// Keeps a folder for one owner: another one, in this process or in another, can't have it meanwhile.

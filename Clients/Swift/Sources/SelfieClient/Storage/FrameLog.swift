@@ -1,9 +1,9 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
+#if canImport(Darwin)
     import Darwin
+#else
+    import Glibc
 #endif
 
 /// An append-only file of frames, each with a checksum.
@@ -20,7 +20,9 @@ final class FrameLog {
     private let disk: Disk
     private var descriptor: Int32
     private(set) var byteCount: Int
-    /// How many bytes between whole frames were damaged. What a crash cut off at the end does not count.
+    /// How many bytes between whole frames were damaged.
+    ///
+    /// What a crash cut off at the end does not count.
     let damagedBytes: Int
 
     /// Opens a log, and makes it if there is none.

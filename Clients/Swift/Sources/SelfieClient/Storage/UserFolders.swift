@@ -7,6 +7,7 @@ struct UserFolders: Sendable {
     /// A folder for what belongs to a user.
     ///
     /// - Parameter userID: The member's id, whose letters' case matters; some file systems ignore that.
+    /// - Returns: The folder, which may not exist yet.
     func folder(of userID: String) -> URL {
         let name = SHA256.digest(of: Data(userID.utf8)).prefix(16).hexadecimal
         return folder.appendingPathComponent("users").appendingPathComponent(name)

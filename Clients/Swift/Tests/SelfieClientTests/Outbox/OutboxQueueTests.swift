@@ -34,21 +34,21 @@ struct OutboxQueueTests {
     func lanes() {
         let items = [Self.upload("1"), Self.upload("2"), Self.write("1"), Self.write("2")]
         var queue = Self.queue(items[0], items[1], items[2], items[3])
-        #expect(queue.start(at: start).map(\.id) == [items[0].id, items[2].id])
+        #expect(queue.start(at: start).map { $0.item.id } == [items[0].id, items[2].id])
         #expect(queue.start(at: start).isEmpty)
         queue.hasSent(items[2].id)
         queue.apply(.done(items[2].id, photoID: nil))
-        #expect(queue.start(at: start).map(\.id) == [items[3].id])
+        #expect(queue.start(at: start).map { $0.item.id } == [items[3].id])
     }
 
     @Test("A slow item lets the next ones begin, four at most, and never two of a record")
     func slow() {
         let items = ["a", "a", "b", "c", "d", "e"].map { Self.write($0) }
         var queue = Self.queue(items[0], items[1], items[2], items[3], items[4], items[5])
-        var begun = queue.start(at: start).map(\.id)
+        var begun = queue.start(at: start).map { $0.item.id }
         #expect(begun == [items[0].id])
         #expect(queue.nextLook(after: start) == start + .seconds(5))
-        for second in [5, 10, 15, 20, 25] { begun += queue.start(at: start + .seconds(second)).map(\.id) }
+        for second in [5, 10, 15, 20, 25] { begun += queue.start(at: start + .seconds(second)).map { $0.item.id } }
         #expect(begun == [items[0], items[2], items[3], items[4]].map(\.id))
     }
 
@@ -59,7 +59,28 @@ struct OutboxQueueTests {
         _ = queue.start(at: start)
         queue.hasProgressed(items[0].id, UploadProgress(sentBytes: 1, totalBytes: 2), at: start + .seconds(4))
         #expect(queue.start(at: start + .seconds(6)).isEmpty)
-        #expect(queue.start(at: start + .seconds(9)).map(\.id) == [items[1].id])
+        #expect(queue.start(at: start + .seconds(9)).map { $0.item.id } == [items[1].id])
+    }
+
+    @Test("A try without an answer may have been done; one without a connection was not")
+    func uncertainty() throws {
+        let item = Self.write("a")
+        var queue = Self.queue(item)
+        #expect(queue.start(at: start).map { $0.mayBeDone } == [false])
+        queue.hasFailed(item.id, .offline, at: start)
+        #expect(queue.start(at: start + .seconds(60)).map { $0.mayBeDone } == [false])
+        queue.hasFailed(item.id, .interrupted, at: start + .seconds(60))
+        #expect(queue.start(at: start + .seconds(120)).map { $0.mayBeDone } == [true])
+        queue.hasFailed(item.id, .offline, at: start + .seconds(120))
+        #expect(queue.start(at: start + .seconds(180)).map { $0.mayBeDone } == [true])
+        var other = Self.queue(item)
+        _ = other.start(at: start)
+        other.hasStopped(item.id)
+        #expect(other.start(at: start).map { $0.mayBeDone } == [true])
+        // The app may have ended in the middle of a try.
+        var read = Self.queue(item)
+        read.hasBeenRead()
+        #expect(read.start(at: start).map { $0.mayBeDone } == [true])
     }
 
     @Test("Without a network nothing is tried for a while, then the first item first")
@@ -68,7 +89,7 @@ struct OutboxQueueTests {
         var queue = Self.queue(items[0], items[1])
         var now = start
         for _ in 1...50 {
-            #expect(queue.start(at: now).map(\.id) == [items[0].id])
+            #expect(queue.start(at: now).map { $0.item.id } == [items[0].id])
             queue.hasFailed(items[0].id, .offline, at: now)
             #expect(queue.start(at: now).isEmpty)
             let next = try #require(queue.nextLook(after: now))
@@ -88,16 +109,16 @@ struct OutboxQueueTests {
         var queue = Self.queue(items[0], items[1])
         var now = start
         for number in 1...3 {
-            #expect(queue.start(at: now).map(\.id) == [items[0].id])
+            #expect(queue.start(at: now).map { $0.item.id } == [items[0].id])
             queue.hasFailed(items[0].id, error, at: now)
             if number < 3 { now = try #require(queue.nextLook(after: now)) }
         }
-        #expect(queue.start(at: now).map(\.id) == [items[1].id])
+        #expect(queue.start(at: now).map { $0.item.id } == [items[1].id])
         #expect(queue.items.first?.state == .waiting(lastError: error))
         let next = try #require(queue.nextLook(after: now))
         #expect(next <= now + .seconds(5))
         queue.apply(.done(items[1].id, photoID: nil))
-        #expect(queue.start(at: next).map(\.id) == [items[0].id])
+        #expect(queue.start(at: next).map { $0.item.id } == [items[0].id])
     }
 
     @Test("A refused item blocks none, not even of the same record, and waits for the app")
@@ -107,12 +128,12 @@ struct OutboxQueueTests {
         _ = queue.start(at: start)
         queue.apply(.refused(items[0].id, .appRefused))
         #expect(queue.items.first?.state == .refused(.appRefused))
-        #expect(queue.start(at: start).map(\.id) == [items[1].id])
+        #expect(queue.start(at: start).map { $0.item.id } == [items[1].id])
         #expect(!queue.isAtRest)
         queue.apply(.done(items[1].id, photoID: nil))
         #expect(queue.isAtRest && !queue.isEmpty)
         queue.apply(.retried(items[0].id))
-        #expect(queue.start(at: start).map(\.id) == [items[0].id])
+        #expect(queue.start(at: start).map { $0.item.id } == [items[0].id])
     }
 
     @Test("An item waits for what it refers to, and knows the photo's id")
@@ -121,11 +142,11 @@ struct OutboxQueueTests {
         let first = Self.write("thread")
         let message = Self.write("message", after: [first.id], photos: ["picture": photo.id])
         var queue = Self.queue(message, first, photo)
-        #expect(Set(queue.start(at: start).map(\.id)) == [first.id, photo.id])
+        #expect(Set(queue.start(at: start).map { $0.item.id }) == [first.id, photo.id])
         queue.apply(.done(photo.id, photoID: "p1"))
         #expect(queue.start(at: start).isEmpty)
         queue.apply(.done(first.id, photoID: nil))
-        #expect(queue.start(at: start).map(\.id) == [message.id])
+        #expect(queue.start(at: start).map { $0.item.id } == [message.id])
         #expect(queue.photoID(of: photo.id) == "p1")
         queue.apply(.done(message.id, photoID: nil))
         #expect(queue.photoID(of: photo.id) == nil)

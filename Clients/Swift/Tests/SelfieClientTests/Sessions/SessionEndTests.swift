@@ -58,6 +58,17 @@ struct SessionEndTests {
         }
     }
 
+    @Test("Sign-out asks a silent service once, and not for long")
+    func silent() async throws {
+        try await TestFolder.with { folder in
+            let transport = ScriptedTransport { _, _ in throw TransportError.interrupted }
+            let selfie = try Selfie.scripted(transport, folder: folder)
+            try await selfie.signOut()
+            #expect(transport.all.map(\.timeout) == [.seconds(5)])
+            #expect(try selfie.userID == nil)
+        }
+    }
+
     @Test("A store that can't be read now signs nobody out")
     func unreadable() async throws {
         struct LockedStore: TokenStore {

@@ -41,18 +41,23 @@ extension Selfie {
     ///   - folder: Where it keeps its files.
     ///   - token: The token of who is signed in; nil for nobody.
     ///   - adjust: Changes the configuration.
+    /// - Returns: The client.
+    /// - Throws: ``SelfieError`` if the address of the service is none.
     static func scripted(
         _ transport: ScriptedTransport,
         folder: URL,
         token: String? = "t0ken",
         adjust: (inout SelfieConfiguration) -> Void = { _ in }
     ) throws -> Selfie {
+        guard let url = URL(string: "https://selfies.example.com/") else {
+            throw SelfieError.storage("This is no URL.")
+        }
         let store = MemoryTokenStore()
         if let token { store.write(Data(#"{"token":"\#(token)","userID":"ada"}"#.utf8)) }
         var configuration = SelfieConfiguration(tokenStore: store, folder: folder, transport: transport)
         adjust(&configuration)
         return Selfie(
-            url: URL(string: "https://selfies.example.com/")!,
+            url: url,
             apiCredential: APICredential(name: "app", password: "p4ssw0rd"),
             configuration: configuration
         )
