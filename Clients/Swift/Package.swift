@@ -11,7 +11,8 @@ let package = Package(
     name: "selfie-client",
     platforms: [.iOS(.v16), .macOS(.v13)],
     products: [
-        .library(name: "SelfieClient", targets: ["SelfieClient"])
+        .library(name: "SelfieClient", targets: ["SelfieClient"]),
+        .library(name: "SelfieTesting", targets: ["SelfieTesting"]),
     ],
     targets: [
         // Apple's systems have CommonCrypto instead.
@@ -21,9 +22,10 @@ let package = Package(
             dependencies: [.target(name: "CSelfieCrypto", condition: .when(platforms: [.linux]))],
             swiftSettings: settings
         ),
+        .target(name: "SelfieTesting", dependencies: ["SelfieClient"], swiftSettings: settings),
         .testTarget(
             name: "SelfieClientTests",
-            dependencies: ["SelfieClient"],
+            dependencies: ["SelfieClient", "SelfieTesting"],
             swiftSettings: settings
         ),
     ]

@@ -2,7 +2,7 @@ public import Foundation
 
 /// What carries requests to the service.
 ///
-/// Apps use ``URLSessionTransport``. Their tests may use one of their own.
+/// Apps use ``URLSessionTransport``. Their tests may use one of their own, or `InMemoryService` of `SelfieTesting`.
 public protocol Transport: Sendable {
     /// Sends a request and reads the whole answer.
     ///
