@@ -15,6 +15,9 @@ struct PasswordCipherTests {
         ]
     )
     func vectors(passphrase: String, password: String, encrypted: String) throws {
-        #expect(try PasswordCipher(passphrase: passphrase).encrypt(password) == encrypted)
+        let cipher = PasswordCipher(passphrase: passphrase)
+        #expect(try cipher.encrypt(password) == encrypted)
+        #expect(cipher.decrypt(encrypted + "\n") == password)
+        #expect(PasswordCipher(passphrase: "another").decrypt(encrypted) == nil)
     }
 }
