@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(CommonCrypto)
     import CommonCrypto
@@ -7,11 +7,11 @@ import Foundation
 #endif
 
 /// SHA-256 (FIPS 180-4), by the system.
-enum SHA256 {
+package enum SHA256 {
     static let byteCount = 32
 
     /// - Returns: 32 bytes.
-    static func digest(of data: Data) -> Data {
+    package static func digest(of data: Data) -> Data {
         var digest = [UInt8](repeating: 0, count: byteCount)
         let bytes = [UInt8](data)
         #if canImport(CommonCrypto)

@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 
 /// Encoders and decoders as the service wants them: times are ISO 8601 in UTC with milliseconds.
-enum JSONCoding {
-    static func decode<Value: Decodable>(_: Value.Type, from data: Data) throws -> Value {
+package enum JSONCoding {
+    package static func decode<Value: Decodable>(_: Value.Type, from data: Data) throws -> Value {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in
             let container = try decoder.singleValueContainer()
@@ -14,7 +14,7 @@ enum JSONCoding {
         return try decoder.decode(Value.self, from: data)
     }
 
-    static func encode(_ value: some Encodable) throws -> Data {
+    package static func encode(_ value: some Encodable) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .custom { date, encoder in
@@ -25,13 +25,13 @@ enum JSONCoding {
     }
 
     /// - Returns: Such as `2026-11-21T08:06:03.123Z`.
-    static func text(of date: Date) -> String {
+    package static func text(of date: Date) -> String {
         date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
     /// - Parameter text: A time with or without fractions of a second.
     /// - Returns: The time; nil if it is none.
-    static func date(of text: String) -> Date? {
+    package static func date(of text: String) -> Date? {
         (try? Date.ISO8601FormatStyle(includingFractionalSeconds: true).parse(text))
             ?? (try? Date.ISO8601FormatStyle().parse(text))
     }

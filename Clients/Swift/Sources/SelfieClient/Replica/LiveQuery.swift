@@ -81,7 +81,7 @@ private struct SortKey: Sendable, Comparable {
 }
 
 /// A value's place in the order of an index: nothing, `false`, `true`, arrays and objects, numbers, texts and times.
-enum IndexOrder: Sendable, Comparable {
+package enum IndexOrder: Sendable, Comparable {
     case nothing
     case no
     case yes
@@ -91,7 +91,7 @@ enum IndexOrder: Sendable, Comparable {
 
     private static let maxTextLength = 128
 
-    init(_ value: JSONValue?) {
+    package init(_ value: JSONValue?) {
         switch value {
         case nil, .null?: self = .nothing
         case .bool(let value)?: self = value ? .yes : .no
@@ -117,7 +117,7 @@ enum IndexOrder: Sendable, Comparable {
         }
     }
 
-    static func < (first: IndexOrder, second: IndexOrder) -> Bool {
+    package static func < (first: IndexOrder, second: IndexOrder) -> Bool {
         switch (first, second) {
         case (.number(let first), .number(let second)): first < second
         case (.text(let first), .text(let second)), (.composite(let first), .composite(let second)):
@@ -162,5 +162,6 @@ extension RecordFilter {
 }
 
 extension IndexOrder {
-    fileprivate func isSameKind(as other: IndexOrder) -> Bool { rank == other.rank }
+    /// Whether both are nothing, truth values, composites, numbers or texts.
+    package func isSameKind(as other: IndexOrder) -> Bool { rank == other.rank }
 }
