@@ -30,14 +30,15 @@ public final class Selfie: Sendable {
             networkObserver = NetworkObserver { [weak outbox] in await outbox?.hurry() }
         #endif
         let events = api.sessions.events
-        Task { [weak outbox, photos, replicas] in
+        // It must keep nothing alive: the events end with the session's state, which all of these have.
+        Task { [weak outbox, weak photos, weak replicas] in
             await outbox?.openIfSignedIn()
             for await event in events {
                 await outbox?.openIfSignedIn()
                 // Who ends a session on another device may have lost this one.
                 guard case .ended(let userID, .revoked) = event else { continue }
-                await photos.removeCopies(of: userID)
-                await replicas.removeCopies(of: userID)
+                await photos?.removeCopies(of: userID)
+                await replicas?.removeCopies(of: userID)
             }
         }
     }
