@@ -16,7 +16,9 @@ public final class InMemoryService: Transport, Sendable {
         public var signsUpWithoutPassword = false
         /// Whether members see all other members.
         public var hasDirectory = true
-        /// Whether there are codes. Read them with ``InMemoryService/code(sentTo:)``.
+        /// Whether there are codes.
+        ///
+        /// Read them with ``InMemoryService/code(sentTo:)``.
         public var sendsMail = true
         /// Whether there are devices.
         public var sendsPushes = true
@@ -113,7 +115,8 @@ public final class InMemoryService: Transport, Sendable {
     }
 
     /// Puts an answer where the request wants it.
-    private static func deliver(_ response: TransportResponse, _ request: TransportRequest) throws -> TransportResponse {
+    private static func deliver(_ response: TransportResponse, _ request: TransportRequest) throws -> TransportResponse
+    {
         guard response.body.count <= request.maxAnswerBytes else { throw TransportError.tooLarge }
         guard let file = request.answerFile, response.status == 200 else { return response }
         do {

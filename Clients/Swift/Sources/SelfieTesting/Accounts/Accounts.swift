@@ -23,7 +23,8 @@ struct User: Sendable {
 
     var json: [String: JSONValue] {
         [
-            "id": .string(id), "first_name": .string(firstName), "last_name": .string(lastName), "email": .string(email),
+            "id": .string(id), "first_name": .string(firstName), "last_name": .string(lastName),
+            "email": .string(email),
         ]
     }
 }
@@ -96,7 +97,9 @@ struct Accounts: Sendable {
         return user(email: email) == nil ? nil : .invalid("email", "has already been taken", code: "taken")
     }
 
-    /// Why a text can't be a password. What could not be decrypted is nil, and too short.
+    /// Why a text can't be a password.
+    ///
+    /// What could not be decrypted is nil, and too short.
     static func passwordError(_ password: String?, _ parameter: String) -> ServiceRefusal? {
         guard let password, password.count >= 6 else {
             return .invalid(parameter, "is too short (minimum is 6 characters)", code: "too_short")

@@ -1,6 +1,8 @@
 import SelfieClient
 
-/// The calls that send and take codes. Without a mail server, there are none.
+/// The calls that send and take codes.
+///
+/// Without a mail server, there are none.
 enum CodeCalls {
     static let routes = [
         Route("POST", "api/request_code", .app(request)),
@@ -27,7 +29,8 @@ enum CodeCalls {
         return .message("Code sent, if there is such an account")
     }
 
-    private static func recoverPassword(_ state: inout ServiceState, _ request: ServiceRequest) throws -> ServiceAnswer {
+    private static func recoverPassword(_ state: inout ServiceState, _ request: ServiceRequest) throws -> ServiceAnswer
+    {
         try requireMail(state)
         let parameters = try request.parameters
         let user = state.accounts.user(email: try parameters.require("email"))

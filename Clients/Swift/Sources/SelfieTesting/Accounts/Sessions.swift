@@ -50,6 +50,7 @@ struct Sessions: Sendable {
     /// - Parameters:
     ///   - authorization: The header's value, such as `Bearer …` or `Token token=…`.
     ///   - now: When it is used.
+    /// - Returns: The session; if it is remembered, it lives longer now.
     /// - Throws: `ServiceRefusal` if it has ended.
     mutating func use(_ authorization: String?, at now: Date) throws(ServiceRefusal) -> Session {
         let words = (authorization ?? "").split(separator: " ", maxSplits: 1).map(String.init)

@@ -62,6 +62,7 @@ private struct FeedCursor: Codable {
     /// - Parameters:
     ///   - text: The cursor.
     ///   - present: What a cursor of this call is now.
+    /// - Returns: The cursor.
     /// - Throws: `ServiceRefusal` if it has ended, or is none.
     static func read(_ text: String, sameAs present: FeedCursor) throws(ServiceRefusal) -> FeedCursor {
         guard let data = Data(base64Encoded: text), let cursor = try? JSONCoding.decode(Self.self, from: data) else {

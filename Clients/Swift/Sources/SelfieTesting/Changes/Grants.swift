@@ -23,7 +23,7 @@ struct Rights: OptionSet, Sendable {
 ///
 /// As in the real service, a grant is at once the permission and the reader's place in the feed.
 struct Grants: Sendable {
-    /// Nobody who may not read an item has a grant with rights to it. A grant without rights tells that they have gone.
+    /// A grant without rights tells its reader that the item has gone.
     private struct Grant: Sendable {
         var rights: Rights
         /// The number of the last change that the reader is told of.
@@ -71,7 +71,9 @@ struct Grants: Sendable {
         byReader[reader, default: [:]][key] = grant
     }
 
-    /// Sets the rights of one reader to an item that has not changed. A right that goes is no change for the reader.
+    /// Sets the rights of one reader to an item that has not changed.
+    ///
+    /// A right that goes is no change for the reader.
     mutating func set(_ rights: Rights, of reader: String, to key: ItemKey) {
         if rights.isEmpty {
             byReader[reader]?[key] = nil
@@ -93,6 +95,7 @@ struct Grants: Sendable {
     /// - Parameters:
     ///   - reader: Who asks.
     ///   - place: The last number that the reader has; 0 for none.
+    /// - Returns: The changes behind that number.
     func changes(for reader: String, after place: Int) -> [Change] {
         (byReader[reader] ?? [:]).compactMap { key, grant in
             guard grant.place > place else { return nil }

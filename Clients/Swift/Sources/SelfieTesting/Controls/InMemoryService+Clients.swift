@@ -24,13 +24,16 @@ extension InMemoryService {
         return Selfie(url: url, apiCredential: apiCredential, configuration: configuration)
     }
 
-    /// Makes a client whose user is signed in. An account that is missing is created.
+    /// Makes a client whose user is signed in.
+    ///
+    /// An account that is missing is created.
     ///
     /// - Parameters:
     ///   - email: The user's address.
     ///   - password: The user's password.
     ///   - folder: Where it keeps its files; a temporary folder of its own by default.
     ///   - adjust: Changes the configuration.
+    /// - Returns: The client.
     /// - Throws: ``SelfieError/emailOrPasswordWrong`` if there is such an account with another password, for example.
     public func makeClient(
         signedInAs email: String,

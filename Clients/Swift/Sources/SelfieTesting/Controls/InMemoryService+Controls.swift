@@ -4,7 +4,9 @@ public import SelfieClient
 extension InMemoryService {
     // MARK: The network
 
-    /// Whether there is no network. Calls that wait for an answer then are interrupted.
+    /// Whether there is no network.
+    ///
+    /// Calls that wait for an answer then are interrupted.
     public var isOffline: Bool {
         get { disturbances.withLock { $0.isOffline } }
         set {
@@ -87,7 +89,9 @@ extension InMemoryService {
         bell.ring()
     }
 
-    /// Takes a role from a user. All cursors of the user end.
+    /// Takes a role from a user.
+    ///
+    /// All cursors of the user end.
     ///
     /// - Parameters:
     ///   - userID: The member's id.
@@ -111,6 +115,7 @@ extension InMemoryService {
     /// A user's devices, whoever is signed in.
     ///
     /// - Parameter userID: The member's id.
+    /// - Returns: The devices, the oldest first; none of them is current.
     public func devices(of userID: Member.ID) -> [Device] {
         change { state in
             state.devices.list(of: userID).compactMap { device in

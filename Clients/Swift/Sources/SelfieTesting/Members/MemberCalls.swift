@@ -47,7 +47,9 @@ enum MemberCalls {
             user.picture = picture.text
         }
         for (name, value) in parameters.values["fields"]?.members ?? [:] {
-            user.fields[name] = value == .null ? nil : value
+            user.fields[name] = value
+            // A nil literal beside a JSON value would be a null.
+            if value == .null { user.fields.removeValue(forKey: name) }
         }
         state.accounts[user.id] = user
         return profileAnswer(user, &state)

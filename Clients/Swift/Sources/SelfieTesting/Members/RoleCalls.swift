@@ -57,7 +57,9 @@ extension ServiceState {
         updateGrants(of: userID)
     }
 
-    /// Takes a role from a user. Cursors of this user end, since the rights that have gone are no changes.
+    /// Takes a role from a user.
+    ///
+    /// Cursors of this user end, since the rights that have gone are no changes.
     mutating func remove(_ userID: String, fromRole role: String) {
         guard accounts[userID]?.roles.remove(role) != nil else { return }
         accounts[userID]?.lostRoles += 1

@@ -21,7 +21,9 @@ struct RegisteredDevice: Sendable {
     }
 }
 
-/// All devices. A token belongs to the session that has registered it last, and ends with it.
+/// All devices.
+///
+/// A token belongs to the session that has registered it last, and ends with it.
 struct Devices: Sendable {
     private var byToken: [String: RegisteredDevice] = [:]
 

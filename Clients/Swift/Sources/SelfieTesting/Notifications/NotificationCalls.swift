@@ -1,6 +1,8 @@
 import SelfieClient
 
-/// The calls about devices and subscriptions. They are stored; nothing is sent.
+/// The calls about devices and subscriptions.
+///
+/// They are stored; nothing is sent.
 enum NotificationCalls {
     static let routes = [
         Route("GET", "api/devices", .user(listDevices)),

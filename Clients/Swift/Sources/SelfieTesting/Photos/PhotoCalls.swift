@@ -111,6 +111,7 @@ extension ServiceAnswer {
     /// - Parameters:
     ///   - content: What the tag is made of.
     ///   - request: Has the client's tag.
+    /// - Returns: The list, or 304 without a body.
     fileprivate func tagged(by content: Data, _ request: ServiceRequest) -> ServiceAnswer {
         let tag = "\"\(SHA256.digest(of: content).prefix(16).base64EncodedString())\""
         var answer = self
@@ -139,7 +140,9 @@ extension ServiceState {
         }
     }
 
-    /// Deletes a photo. Records that had it are new versions without it.
+    /// Deletes a photo.
+    ///
+    /// Records that had it are new versions without it.
     mutating func deletePhoto(_ id: String) {
         guard let photo = photos[id] else { return }
         photos.remove(id)

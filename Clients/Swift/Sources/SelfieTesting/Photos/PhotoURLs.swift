@@ -20,7 +20,9 @@ struct PhotoURLs: Sendable {
     private var purposes: [String: Purpose] = [:]
     private static let signatureLength = 43
 
-    /// The URL of a photo. It stays the same until it is ended.
+    /// The URL of a photo.
+    ///
+    /// It stays the same until it is ended.
     mutating func url(of photoID: String, for reader: String, _ scope: Scope, at origin: String) -> String {
         let purpose = Purpose(photoID: photoID, reader: reader, scope: scope)
         let signature = signatures[purpose] ?? RandomText.make(Self.signatureLength)

@@ -23,7 +23,9 @@ extension ServiceState {
         remove(key)
     }
 
-    /// Whether a record refers to another one. Fields that children set, and messages, do not count.
+    /// Whether a record refers to another one.
+    ///
+    /// Fields that children set, and messages, do not count.
     private func isReferredTo(_ key: ItemKey) -> Bool {
         records.all.contains { record in
             let fields = schema.collections[record.key.collection]?.fields ?? [:]

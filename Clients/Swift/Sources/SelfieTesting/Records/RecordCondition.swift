@@ -18,6 +18,7 @@ struct RecordCondition: Sendable {
     /// - Parameters:
     ///   - text: The parameter `where`; nil without conditions.
     ///   - collection: The collection, whose indexes count.
+    /// - Returns: What all records must fit.
     /// - Throws: `ServiceRefusal`.
     static func all(_ text: String?, in collection: RecordSchema.Collection) throws(ServiceRefusal)
         -> [RecordCondition]

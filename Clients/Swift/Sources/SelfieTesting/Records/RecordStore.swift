@@ -40,7 +40,9 @@ struct RecordStore: Sendable {
 
     subscript(key: ItemKey) -> StoredRecord? { byKey[key] }
 
-    /// Adds a record. It begins with the version behind that of a deleted one.
+    /// Adds a record.
+    ///
+    /// It begins with the version behind that of a deleted one.
     mutating func add(
         _ key: ItemKey,
         _ data: [String: JSONValue],

@@ -2,7 +2,9 @@ import SelfieClient
 
 /// Messages to other members' inboxes. No answer tells the sender what the recipient has done.
 extension ServiceState {
-    /// Sends a message. Sending the same again does nothing.
+    /// Sends a message.
+    ///
+    /// Sending the same again does nothing.
     ///
     /// - Parameters:
     ///   - key: The message in the recipient's inbox.

@@ -22,7 +22,9 @@ struct ServiceState: Sendable {
     var subscriptions = Subscriptions()
     /// How often all cursors have ended.
     var cursorEpoch = 0
-    /// The time of the present request, in whole milliseconds. No two requests have the same.
+    /// The time of the present request, in whole milliseconds.
+    ///
+    /// No two requests have the same.
     private(set) var now = Date(timeIntervalSince1970: 0)
 
     /// Goes on to the next moment.
