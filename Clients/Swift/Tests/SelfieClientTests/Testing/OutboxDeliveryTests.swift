@@ -1,0 +1,186 @@
+import Foundation
+import SelfieClient
+import SelfieTesting
+import Testing
+
+@Suite("The outbox and the service in memory")
+struct OutboxDeliveryTests {
+    private static func isWaiting(_ item: OutboxItem, for error: SelfieError) -> Bool {
+        item.state == .waiting(lastError: error)
+    }
+
+    @Test("What was added without a network arrives when there is one, in order and with its photos")
+    func offline() async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        service.isOffline = true
+        let photo = try await selfie.outbox.upload(.data(TestPhoto.png), title: "x", isListed: false)
+        try await selfie.outbox.save(House(address: "1"), id: "h", version: 0, photos: ["photo": photo])
+        try await selfie.outbox.save(House(address: "2"), id: "i", version: 0)
+        try await selfie.outbox.delete("i", of: House.self)
+        try await poll { await selfie.outbox.items.contains { Self.isWaiting($0, for: .offline) } }
+        #expect(await selfie.outbox.items.count == 4)
+        #expect(await selfie.outbox.items[1].fields(as: House.self)?.address == "1")
+        let results = await selfie.outbox.results
+        service.isOffline = false
+        await selfie.outbox.hurry()
+        try await selfie.outbox.waitUntilSent()
+        let houses = try await selfie.records(House.self).all().collect()
+        #expect(houses.map(\.id) == ["h"] && houses[0].version == 1)
+        let link = try #require(houses[0].photo("photo"))
+        #expect(service.bytes(of: link.id) == TestPhoto.png)
+        var result = results.makeAsyncIterator()
+        let first = try #require(await result.next())
+        #expect(first.id == photo && first.photo?.id == link.id)
+        #expect(try await selfie.photos.list().isEmpty)
+    }
+
+    @Test("Lost answers double and lose nothing")
+    func lostAnswers() async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        let bob = try await service.makeClient(signedInAs: "bob@example.com")
+        let bobID = try #require(try bob.userID)
+        let record = try await selfie.records(House.self).create(House(address: "0"), id: "changed")
+        try await selfie.records(House.self).create(House(address: "0"), id: "deleted")
+        for path in ["upload_photo", "records", "records", "records", "members"] { service.loseNextAnswer(to: path) }
+        try await selfie.outbox.upload(.data(TestPhoto.png), title: "x")
+        try await selfie.outbox.save(House(address: "1"), id: "created", version: 0)
+        try await selfie.outbox.save(House(address: "2"), id: record.id, version: record.version)
+        try await selfie.outbox.delete("deleted", of: House.self)
+        try await selfie.outbox.save(Letter(text: "Hi"), id: "l", inbox: bobID)
+        try await poll {
+            await selfie.outbox.hurry()
+            return await selfie.outbox.items.isEmpty
+        }
+        #expect(service.receivedCalls.filter { $0.status == nil }.count == 5)
+        #expect(try await selfie.photos.list().count == 1)
+        let houses = try await selfie.records(House.self).all().collect()
+        #expect(houses.map(\.fields.address) == ["2", "1"] && houses.map(\.version) == [2, 1])
+        #expect(try await bob.records(Letter.self).all().collect().map(\.id) == ["l"])
+    }
+
+    @Test("A refused item waits for the app, and holds up no other")
+    func refused() async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        try await selfie.records(House.self).create(House(address: "0"), id: "h")
+        let wrong = try await selfie.outbox.save(House(address: "1"), id: "h", version: 7)
+        let noPhoto = try await selfie.outbox.upload(.data(Data("text".utf8)), title: "x")
+        try await selfie.outbox.save(House(address: "2"), id: "i")
+        try await selfie.outbox.waitUntilSent()
+        let items = await selfie.outbox.items
+        #expect(items.map(\.id) == [wrong, noPhoto])
+        guard case .refused(.versionDiffers)? = items.first?.state, case .refused(.notAPhoto)? = items.last?.state
+        else {
+            Issue.record("They are \(items.map(\.state)).")
+            return
+        }
+        try await selfie.records(House.self).delete("h")
+        try await selfie.outbox.drop(noPhoto)
+        try await selfie.outbox.drop(wrong)
+        #expect(await selfie.outbox.items.isEmpty)
+        #expect(try await selfie.records(House.self).all().collect().map(\.id) == ["i"])
+    }
+
+    @Test("A busy service is asked again")
+    func busy() async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        service.refuseNext(with: 503, code: "service_unavailable", retryAfter: 30, to: "records")
+        service.refuseNext(with: 503, code: "service_unavailable", to: "upload_photo")
+        try await selfie.outbox.save(House(address: "1"), id: "h")
+        try await poll {
+            await selfie.outbox.items.first.map {
+                Self.isWaiting($0, for: .unavailable(retryAfter: .seconds(30)))
+            } ?? false
+        }
+        try await selfie.outbox.upload(.data(TestPhoto.png), title: "x")
+        try await poll {
+            await selfie.outbox.hurry()
+            return await selfie.outbox.items.isEmpty
+        }
+        #expect(try await selfie.photos.list().count == 1)
+    }
+
+    @Test("What waits survives the end of the app, and is sent once")
+    func restart() async throws {
+        try await TestFolder.with { folder in
+            let service = try TestSchema.service()
+            let store = MemoryTokenStore()
+            weak var ended: Outbox?
+            do {
+                let first = service.makeClient(folder: folder, tokenStore: store)
+                try await first.signUp(email: "a@x.example", password: "secret", firstName: "A", lastName: "B")
+                try await first.signIn(email: "a@x.example", password: "secret")
+                service.isOffline = true
+                try await first.outbox.upload(.data(TestPhoto.png), title: "x")
+                try await first.outbox.save(House(address: "1"), id: "h", version: 0)
+                ended = first.outbox
+            }
+            try await poll { ended == nil }
+            service.isOffline = false
+            let second = service.makeClient(folder: folder, tokenStore: store)
+            #expect(await second.outbox.items.count == 2)
+            try await second.outbox.waitUntilSent()
+            #expect(try await second.records(House.self).record("h").version == 1)
+            #expect(try await second.photos.list().map(\.title) == ["x"])
+        }
+    }
+
+    @Test("Items of a user wait while somebody else is signed in, and never become that one's")
+    func otherUser() async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        _ = try await service.makeClient(signedInAs: "bob@example.com")
+        service.isOffline = true
+        try await selfie.outbox.upload(.data(TestPhoto.jpeg("ada")), title: "ada")
+        try await selfie.outbox.save(House(address: "ada"), id: "ada")
+        try await selfie.signOut()
+        service.isOffline = false
+        try await selfie.signIn(email: "bob@example.com", password: "password")
+        #expect(await selfie.outbox.items.isEmpty)
+        try await selfie.outbox.save(House(address: "bob"), id: "bob")
+        try await selfie.outbox.waitUntilSent()
+        #expect(try await selfie.records(House.self).all().collect().map(\.id) == ["bob"])
+        #expect(try await selfie.photos.list().isEmpty)
+        try await selfie.signIn(email: "ada@example.com", password: "password")
+        try await selfie.outbox.waitUntilSent()
+        try await poll { try await selfie.records(House.self).all().collect().map(\.id) == ["ada"] }
+        try await poll { try await selfie.photos.list().map(\.title) == ["ada"] }
+    }
+
+    @Test("When the session ends, items wait for the next one")
+    func sessionEnd() async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        let userID = try #require(try selfie.userID)
+        service.endSessions(of: userID)
+        try await selfie.outbox.save(House(address: "1"), id: "h")
+        try await poll { try selfie.userID == nil }
+        await #expect(throws: SelfieError.notSignedIn) {
+            try await selfie.outbox.save(House(address: "2"), id: "i")
+        }
+        try await selfie.signIn(email: "ada@example.com", password: "password")
+        try await selfie.outbox.waitUntilSent()
+        #expect(try await selfie.records(House.self).all().collect().map(\.id) == ["h"])
+    }
+
+    @Test("Everything arrives once over a network that loses half of all answers")
+    func badNetwork() async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        for number in 0..<10 {
+            service.loseNextAnswer(to: number < 5 ? "upload_photo" : "records/houses/\(number)")
+            try await selfie.outbox.upload(.data(TestPhoto.jpeg("\(number)")), title: "\(number)")
+            try await selfie.outbox.save(House(address: "\(number)"), id: "\(number)", version: 0)
+        }
+        try await poll {
+            await selfie.outbox.hurry()
+            return await selfie.outbox.items.isEmpty
+        }
+        #expect(try await selfie.photos.list().map(\.title) == (0..<10).map(String.init))
+        #expect(try await selfie.records(House.self).all().collect().map(\.version) == Array(repeating: 1, count: 10))
+        #expect(service.receivedCalls.filter { $0.status == nil }.count == 10)
+    }
+}
