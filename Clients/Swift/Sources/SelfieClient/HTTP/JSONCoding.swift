@@ -24,9 +24,14 @@ package enum JSONCoding {
         return try encoder.encode(value)
     }
 
+    /// The text of a time, rounded to milliseconds.
+    ///
     /// - Returns: Such as `2026-11-21T08:06:03.123Z`.
     package static func text(of date: Date) -> String {
-        date.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        let rounded = (date.timeIntervalSince1970 * 1000).rounded() / 1000
+        // The format cuts off, and most milliseconds are no binary fraction: they lie a little above or below.
+        let above = Date(timeIntervalSince1970: rounded + 0.000_1)
+        return above.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
     /// - Parameter text: A time with or without fractions of a second.
