@@ -7,7 +7,7 @@ import Testing
 struct AccountTests {
     private static let email = "ada@example.com"
 
-    @Test("A new user signs in by password, on two devices, and ends one from the other")
+    @Test("A new user signs in by password, on two devices, and ends one from the other", .timeLimit(.minutes(1)))
     func sessions() async throws {
         let service = try TestSchema.service()
         let phone = service.makeClient { $0.deviceName = "phone" }
@@ -177,7 +177,7 @@ struct AccountTests {
         #expect(try phone.userID == nil)
     }
 
-    @Test("A session that has expired ends as expired")
+    @Test("A session that has expired ends as expired", .timeLimit(.minutes(1)))
     func expired() async throws {
         let service = try TestSchema.service()
         let selfie = try await service.makeClient(signedInAs: Self.email)

@@ -127,9 +127,18 @@ struct PhotoTests {
         #expect(try await bob.photos.data(of: try #require(member.picture)) == TestPhoto.png)
         #expect(try await bob.photos.data(of: link) == TestPhoto.jpeg("shared"))
         #expect(try await ada.photos.list() == [try #require(try await ada.photos.list().first)])
-        try await ada.records(Message.self).save(message, id: "m", readers: [])
-        await #expect(throws: SelfieError.self) { try await bob.photos.data(of: link, size: .small) }
-        try await ada.records(Message.self).delete("m")
+        var other = message
+        other.picture = try await ada.photos.upload(.data(TestPhoto.jpeg("other")), title: "x", isListed: true).id
+        try await ada.records(Message.self).save(other, id: "m")
+        // Not on the device: pictures are kept by size.
+        await #expect(throws: SelfieError.self) { try await bob.photos.data(of: link, size: .medium) }
+        #expect(service.receivedCalls.suffix(2).map(\.status) == [403, 200])
         #expect(service.bytes(of: shared.id) == nil)
+        let next = try #require(try await bob.records(Message.self).record("m").photo("picture"))
+        #expect(try await bob.photos.data(of: next) == TestPhoto.jpeg("other"))
+        try await ada.records(Message.self).save(other, id: "m", readers: [])
+        await #expect(throws: SelfieError.self) { try await bob.photos.data(of: next, size: .small) }
+        try await ada.records(Message.self).delete("m")
+        #expect(service.bytes(of: next.id) != nil)
     }
 }
