@@ -31,12 +31,14 @@ public final class Selfie: Sendable {
         #endif
         let events = api.sessions.events
         // It must keep nothing alive: the events end with the session's state, which all of these have.
-        Task { [weak outbox, weak photos, weak replicas] in
+        Task { [weak api, weak outbox, weak photos, weak replicas] in
             await outbox?.openIfSignedIn()
             for await event in events {
                 await outbox?.openIfSignedIn()
                 // Who ends a session on another device may have lost this one.
-                guard case .ended(let userID, .revoked) = event else { continue }
+                guard case .ended(let userID, let reason) = event, reason == .revoked || reason == .replaced,
+                    (try? api?.sessions.current()?.userID) != userID
+                else { continue }
                 await photos?.removeCopies(of: userID)
                 await replicas?.removeCopies(of: userID)
             }

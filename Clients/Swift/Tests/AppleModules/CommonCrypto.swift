@@ -8,6 +8,7 @@ public typealias CCCryptorStatus = Int32
 public typealias CC_LONG = UInt32
 
 public let kCCEncrypt = 0
+public let kCCDecrypt = 1
 public let kCCAlgorithmAES = 0
 public let kCCOptionPKCS7Padding = 1
 public let kCCSuccess = 0

@@ -150,11 +150,17 @@ extension Selfie {
     ///   - new: 6 characters to 72 bytes.
     /// - Throws: ``SelfieError/passwordWrong``.
     public func changePassword(from old: String, to new: String) async throws {
+        guard let session = try api.sessions.current() else { throw SelfieError.notSignedIn }
         var call = Call("POST", api.url(["reset_password"]))
         var body = ["old_password": try api.cipher.encrypt(old), "new_password": try api.cipher.encrypt(new)]
         body["device"] = api.configuration.deviceName
         try call.send(body)
-        _ = try begin(try await api.send(call))
+        let change = call
+        try await api.sessions.replace(session) {
+            let answer: AccountAnswer = try await api.send(change)
+            guard let token = answer.token else { throw SelfieError.unexpectedAnswer(status: 200) }
+            return Session(token: token, userID: answer.id)
+        }
     }
 
     /// Sets the first password of an account without one.

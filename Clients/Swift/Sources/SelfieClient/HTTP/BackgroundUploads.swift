@@ -40,10 +40,16 @@
         ) async throws -> TransportResponse {
             // First what runs, then what has ended: an upload that ends in between is among the latter.
             let running = await session.allTasks.first { $0.taskDescription == id && $0.state != .completed }
+            // What was begun for a session that has ended since would only bring that session's end again.
+            let field = "Authorization"
+            func isSameSession(_ task: URLSessionTask) -> Bool {
+                task.originalRequest?.value(forHTTPHeaderField: field) == urlRequest.value(forHTTPHeaderField: field)
+            }
+            if let running, !isSameSession(running) { running.cancel() }
             let transfer: Transfer
-            if let known = delegate.take(id) {
+            if let known = delegate.take(id), isSameSession(known.task) {
                 transfer = known
-            } else if let running {
+            } else if let running, isSameSession(running) {
                 transfer = delegate.transfer(of: running)
             } else {
                 guard FileManager.default.isReadableFile(atPath: file.path) else { throw TransportError.unreadableBody }
@@ -65,7 +71,7 @@
         private struct State {
             var transfers: [Int: Transfer] = [:]
             var hasAllEvents = false
-            var waiters: [CheckedContinuation<Void, Never>] = []
+            var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
         }
 
         private let state = Locked(State())
@@ -102,20 +108,26 @@
         }
 
         func waitForEvents() async {
-            await withCheckedContinuation { continuation in
-                let hasAllEvents = state.withLock { state in
-                    if !state.hasAllEvents { state.waiters.append(continuation) }
-                    return state.hasAllEvents
+            let id = UUID()
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let isOver = state.withLock { state in
+                        if state.hasAllEvents || Task.isCancelled { return true }
+                        state.waiters[id] = continuation
+                        return false
+                    }
+                    if isOver { continuation.resume() }
                 }
-                if hasAllEvents { continuation.resume() }
+            } onCancel: {
+                state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
             }
         }
 
         func urlSessionDidFinishEvents(forBackgroundURLSession _: URLSession) {
             let waiters = state.withLock { state in
                 let waiters = state.waiters
-                (state.hasAllEvents, state.waiters) = (true, [])
-                return waiters
+                (state.hasAllEvents, state.waiters) = (true, [:])
+                return waiters.values
             }
             for waiter in waiters { waiter.resume() }
         }

@@ -32,6 +32,11 @@ public actor Outbox {
             // It opens with the next session.
         } catch {
             api.log(.warning, "The outbox can't be opened now.", ["reason": "\(error)"])
+            // Before the device was unlocked, for example, or while another process has it.
+            Task { [weak self] in
+                try? await Task.sleep(for: Self.storeAgainAfter)
+                await self?.openIfSignedIn()
+            }
         }
     }
 
@@ -113,10 +118,11 @@ public actor Outbox {
     ///   - readers: Members who may read it; nil leaves them as they are.
     ///   - writers: Members who may change it; nil leaves them as they are.
     ///   - expiresAt: When it goes by itself; nil leaves that as it is.
-    ///   - photos: Fields that get the ids of photos which are still in the outbox.
+    ///   - photos: Fields that get the ids of photos, by their uploads: those of the outbox, or of the last 200 that were sent.
     ///   - after: Items that must be done before.
     /// - Returns: The item's id.
-    /// - Throws: ``SelfieError/diskFull``, ``SelfieError/outboxFull`` or ``SelfieError/notSignedIn``. Nothing is kept then.
+    /// - Throws: ``SelfieError/diskFull``, ``SelfieError/outboxFull``, ``SelfieError/notSignedIn``, or
+    ///   ``SelfieError/dependencyDropped`` for an upload that is not known. Nothing is kept then.
     @discardableResult
     public func save<Fields: RecordFields>(
         _ fields: Fields,
@@ -161,6 +167,9 @@ public actor Outbox {
 
     private func add(_ write: RecordWrite, photos: [String: UUID] = [:], after: [UUID] = []) throws -> UUID {
         let store = try openCurrent()
+        guard photos.values.allSatisfy({ queue.contains($0) || queue.photoID(of: $0) != nil }) else {
+            throw SelfieError.dependencyDropped
+        }
         let item = StoredItem(id: UUID(), createdAt: Date(), content: .write(write), after: after, photos: photos)
         try add(item, to: store)
         return item.id
@@ -260,6 +269,7 @@ public actor Outbox {
 
     /// Tries at once what waits for another try, for example when the app knows that there is a network again.
     public func hurry() {
+        openIfSignedIn()
         queue.hurry()
         work()
     }
@@ -370,14 +380,16 @@ public actor Outbox {
 
     private func fail(_ item: StoredItem, _ error: any Error, _ store: OutboxStore) {
         guard queue.contains(item.id) else { return }
-        guard let error = error as? SelfieError else {
-            queue.hasStopped(item.id)
-            return
-        }
+        if Task.isCancelled { return queue.hasStopped(item.id) }
+        // A transport of the app's own may throw what it likes.
+        let error = error as? SelfieError ?? .interrupted
         switch error {
-        case .notSignedIn:
+        case .notSignedIn where (try? api.sessions.current()) == nil:
             // The session's end closes the outbox.
             queue.hasStopped(item.id)
+        case .notSignedIn:
+            // A new password is about to bring a new session.
+            queue.hasFailed(item.id, error, at: .now)
         case .notFound(let refusal) where refusal.code == "upload_deleted":
             // It was uploaded, and deleted since.
             queue.hasSent(item.id)

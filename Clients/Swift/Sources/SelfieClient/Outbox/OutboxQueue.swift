@@ -52,13 +52,20 @@ struct OutboxQueue: Sendable {
     private var entries: [UUID: Entry] = [:]
     /// The items' ids in their order.
     private var order: [UUID] = []
-    /// The photos that uploads have become, as long as other items need them.
+    /// The photos that uploads have become: the newest, for records that are still to come, and those that items need.
     private var photoIDs: [UUID: String] = [:]
+    /// The uploads of these photos, in the order of their ends.
+    private var uploaded: [UUID] = []
     private var pausedUntil: Instant?
+    /// When the service wants to hear of a lane again.
+    ///
+    /// Nothing of ours makes that earlier.
+    private var servicePauses: [Lane: Instant] = [:]
     private var failures = 0
     /// After so many failures in a row, an item lets others pass.
     private static let maxFailuresInFront = 3
     private static let maxAtOnce = 4
+    private static let maxUploaded = 200
 
     init(timing: Timing = Timing()) { self.timing = timing }
 
@@ -69,7 +76,16 @@ struct OutboxQueue: Sendable {
     /// The bytes of all items.
     var byteCount: Int { entries.values.reduce(0) { $0 + $1.byteCount } }
     /// Whether anything can still be sent without the app's doing.
-    var isAtRest: Bool { entries.values.allSatisfy { $0.refusal != nil } }
+    var isAtRest: Bool { entries.keys.allSatisfy(isStuck) }
+
+    /// Whether an item was refused, or waits for one that was.
+    private func isStuck(_ id: UUID) -> Bool {
+        guard let entry = entries[id] else { return false }
+        return entry.refusal != nil || (entry.item.after + entry.item.photos.values).contains(where: isStuck)
+    }
+
+    /// The number of lines that make the same queue again, but for refusals.
+    var lineCount: Int { count + uploaded.count }
 
     var items: [OutboxItem] {
         order.compactMap { entries[$0] }.map { entry in
@@ -91,10 +107,9 @@ struct OutboxQueue: Sendable {
 
     /// The events that make the same queue again.
     var events: [OutboxEvent] {
-        // The photos last: an upload that nothing refers to is forgotten.
         order.compactMap { entries[$0] }.flatMap { entry in
             [.added(entry.item)] + (entry.refusal.map { [.refused(entry.item.id, $0)] } ?? [])
-        } + photoIDs.map { .done($0, photoID: $1) }
+        } + uploaded.map { .done($0, photoID: photoIDs[$0]) }
     }
 
     // MARK: What happens
@@ -106,8 +121,9 @@ struct OutboxQueue: Sendable {
             entries[item.id] = Entry(item: item)
             order.append(item.id)
         case .done(let id, let photoID):
-            if let photoID { photoIDs[id] = photoID }
+            if let photoID, photoIDs.updateValue(photoID, forKey: id) == nil { uploaded.append(id) }
             remove(id)
+            forgetPhotos()
         case .refused(let id, let error):
             change(id) { ($0.sendingSince, $0.refusal) = (nil, error) }
         case .retried(let id):
@@ -129,8 +145,14 @@ struct OutboxQueue: Sendable {
     private mutating func remove(_ id: UUID) {
         entries[id] = nil
         order.removeAll { $0 == id }
+    }
+
+    /// Forgets the oldest photos that no item needs.
+    private mutating func forgetPhotos() {
+        guard uploaded.count > Self.maxUploaded else { return }
         let needed = Set(entries.values.flatMap { $0.item.photos.values })
-        photoIDs = photoIDs.filter { needed.contains($0.key) }
+        guard let index = uploaded.firstIndex(where: { !needed.contains($0) }) else { return }
+        photoIDs[uploaded.remove(at: index)] = nil
     }
 
     // MARK: Sending
@@ -141,7 +163,7 @@ struct OutboxQueue: Sendable {
     /// - Returns: The items, and whether the service may have done each already.
     mutating func start(at now: Instant) -> [(item: StoredItem, mayBeDone: Bool)] {
         guard pausedUntil.map({ $0 <= now }) ?? true else { return [] }
-        return Lane.allCases.flatMap { lane in
+        return Lane.allCases.filter { (servicePauses[$0] ?? now) <= now }.flatMap { lane in
             var started: [(StoredItem, Bool)] = []
             while let item = next(in: lane, now) {
                 started.append((item, entries[item.id]?.mayBeDone ?? true))
@@ -177,7 +199,7 @@ struct OutboxQueue: Sendable {
         let times = entries.values.filter { $0.refusal == nil }.flatMap { entry in
             [entry.notBefore, entry.sendingSince.map { $0 + timing.slowAfter }].compactMap(\.self)
         }
-        return times.filter { $0 > now }.min()
+        return (times + servicePauses.values).filter { $0 > now }.min()
     }
 
     mutating func hasProgressed(_ id: UUID, _ progress: UploadProgress, at now: Instant) {
@@ -204,6 +226,8 @@ struct OutboxQueue: Sendable {
         failures += 1
         let pause = max(Backoff.pause(after: failures, limit: timing.maxPause), error.retryAfter ?? .zero)
         switch error {
+        case .tooManyRequests(let wanted?):
+            servicePauses[entry.lane] = max(servicePauses[entry.lane] ?? now, now + wanted)
         case .offline, .tooManyRequests:
             // It is not the item.
             pausedUntil = now + pause
@@ -224,7 +248,7 @@ struct OutboxQueue: Sendable {
         change(id) { ($0.sendingSince, $0.progress, $0.mayBeDone) = (nil, nil, true) }
     }
 
-    /// The network is there again, so nothing waits for its turn any longer.
+    /// The network is there again, so nothing waits for its turn any longer, but for what the service has put off.
     mutating func hurry() {
         (failures, pausedUntil) = (0, nil)
         for id in order { entries[id]?.notBefore = nil }

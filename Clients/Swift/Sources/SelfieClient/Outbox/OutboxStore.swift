@@ -11,9 +11,9 @@ final class OutboxStore {
     private let lock: FolderLock
     private let log: FrameLog
     private var eventCount: Int
-    /// Whether lines of the log were damaged.
+    /// Whether lines of the log were damaged, or are another version's.
     ///
-    /// Then no file is removed for which there is no item.
+    /// Then they stay, and no file is removed for which there is no item.
     let isDamaged: Bool
 
     /// - Parameters:
@@ -26,12 +26,16 @@ final class OutboxStore {
         (self.folder, self.userID, self.disk) = (folder, userID, disk)
         try disk.makeFolder(folder.appendingPathComponent("uploads"))
         lock = try FolderLock(folder)
-        var count = 0
+        var (count, isReadable) = (0, true)
         log = try FrameLog(file: folder.appendingPathComponent("log"), disk: disk) { frame in
-            onEvent(try JSONCoding.decode(OutboxEvent.self, from: frame))
+            if let event = try? JSONCoding.decode(OutboxEvent.self, from: frame) {
+                onEvent(event)
+            } else {
+                isReadable = false
+            }
             count += 1
         }
-        (eventCount, isDamaged) = (count, log.damagedBytes > 0)
+        (eventCount, isDamaged) = (count, log.damagedBytes > 0 || !isReadable)
     }
 
     /// The file of an upload's body.
@@ -62,7 +66,7 @@ final class OutboxStore {
 
     /// Writes the log anew if most of it is past.
     func compact(_ queue: OutboxQueue) {
-        guard eventCount > 64, eventCount > 3 * queue.count else { return }
+        guard !isDamaged, eventCount > 64 + 3 * queue.lineCount else { return }
         let events = queue.events
         guard let frames = try? events.map(JSONCoding.encode), (try? log.rewrite(frames)) != nil else { return }
         eventCount = events.count

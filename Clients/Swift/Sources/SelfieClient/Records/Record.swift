@@ -28,6 +28,13 @@ public struct Record<Fields: RecordFields>: Sendable, Identifiable {
     /// The ids of all its photos.
     var photoIDs: Set<String> { Set(links.values.flatMap(\.keys)) }
 
+    /// Whether nothing but the URLs of its photos can be different.
+    ///
+    /// A record that was deleted and created again may have the same number, and so may one of a restored database.
+    func isSameVersion(as other: Record) -> Bool {
+        (version, createdAt, updatedAt) == (other.version, other.createdAt, other.updatedAt)
+    }
+
     init(_ answer: RecordAnswer<Fields>, path: [String]) {
         (id, fields, owner, version) = (answer.id, answer.data, answer.owner, answer.version)
         (createdAt, updatedAt, expiresAt) = (answer.createdAt, answer.updatedAt, answer.expiresAt)

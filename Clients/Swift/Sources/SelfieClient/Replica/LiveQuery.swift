@@ -34,8 +34,7 @@ struct LiveQuery<Fields: RecordFields>: Sendable {
             case (_?, nil): difference.removed.append(id)
             case (nil, let new?): difference.inserted.append(new.record)
             case (let old?, let new?):
-                // Only the URLs of its photos can be new in the same version.
-                if old.record.version != new.record.version { difference.updated.append(new.record) }
+                if !old.record.isSameVersion(as: new.record) { difference.updated.append(new.record) }
             }
             matches[id] = match
         }
@@ -74,7 +73,10 @@ private struct SortKey: Sendable, Comparable {
     let id: String
 
     static func < (first: SortKey, second: SortKey) -> Bool {
-        if let field = first.field, let other = second.field, field != other { return field < other }
+        if let field = first.field, let other = second.field {
+            if field < other { return true }
+            if other < field { return false }
+        }
         if first.createdAt != second.createdAt { return first.createdAt < second.createdAt }
         return first.id.utf8.lexicographicallyPrecedes(second.id.utf8)
     }
@@ -114,6 +116,16 @@ package enum IndexOrder: Sendable, Comparable {
         case .composite: 3
         case .number: 4
         case .text: 5
+        }
+    }
+
+    /// Texts are equal when their code points are, as for the service.
+    package static func == (first: IndexOrder, second: IndexOrder) -> Bool {
+        switch (first, second) {
+        case (.number(let first), .number(let second)): first == second
+        case (.text(let first), .text(let second)), (.composite(let first), .composite(let second)):
+            first.unicodeScalars.elementsEqual(second.unicodeScalars)
+        default: first.rank == second.rank
         }
     }
 

@@ -24,7 +24,7 @@ public actor Replica {
     public private(set) var status = Status.loading
 
     private let api: APIClient
-    private let session: Session
+    private var session: Session
     private let photos: Photos
     private let log: FrameLog
     private var lock: FolderLock?
@@ -50,11 +50,16 @@ public actor Replica {
         try Disk().makeFolder(folder)
         lock = try FolderLock(folder)
         var copy = ReplicaCopy()
+        var isWhole = true
         log = try FrameLog(file: folder.appendingPathComponent("changes"), disk: Disk()) { frame in
-            copy.apply(try JSONCoding.decode(ChangePage.self, from: frame))
+            if let page = try? JSONCoding.decode(ChangePage.self, from: frame) {
+                copy.apply(page)
+            } else {
+                isWhole = false
+            }
         }
-        // What was damaged is loaded again.
-        if log.damagedBytes == 0 { self.copy = copy }
+        // What was damaged, or is another version's, is loaded again.
+        if isWhole, log.damagedBytes == 0 { self.copy = copy }
     }
 
     deinit { following?.cancel() }
@@ -111,8 +116,14 @@ public actor Replica {
                 return .zero
             }
             if error == .notSignedIn {
-                close()
-                return nil
+                guard let present = try? api.sessions.current(), present.userID == session.userID else {
+                    close()
+                    return nil
+                }
+                // A new password has brought a new session, or is about to.
+                let isNew = present != session
+                session = present
+                return isNew ? .zero : .milliseconds(500)
             }
             failures += 1
             set(.waiting(error))

@@ -18,7 +18,8 @@ actor Replicas {
         let folder = folder(of: session.userID).appendingPathComponent(
             SHA256.digest(of: Data(collections.joined(separator: ",").utf8)).prefix(8).hexadecimal
         )
-        let key = session.token.text + folder.path
+        // A new session of the same user goes on with the same replica.
+        let key = folder.path
         if let replica = open[key], await replica.status != .ended { return replica }
         let replica = try Replica(
             api: api,

@@ -16,6 +16,8 @@ public enum SessionEvent: Sendable, Hashable {
         case revoked
         /// The session was not remembered, or not used for too long.
         case expired
+        /// Another user has signed in.
+        case replaced
     }
 }
 
@@ -32,6 +34,8 @@ final class SessionState: Sendable {
     fileprivate struct State {
         var session: Session?
         var isLoaded = false
+        /// The session that a call is about to replace, and what has ended it meanwhile.
+        var replaced: (session: Session, end: SessionEvent.Reason?)?
         var listeners: [UUID: AsyncStream<SessionEvent>.Continuation] = [:]
     }
 
@@ -57,16 +61,41 @@ final class SessionState: Sendable {
         }
     }
 
-    /// Replaces the session.
+    /// Begins a session.
     ///
     /// - Throws: An error of the store's; nobody is signed in then.
     func begin(_ session: Session) throws {
+        let former = try? current()
         try state.withLock { state in
-            (state.session, state.isLoaded) = (nil, true)
+            (state.session, state.isLoaded, state.replaced) = (nil, true, nil)
             try? store.remove()
+            if let former, former.userID != session.userID { state.tell(.ended(userID: former.userID, .replaced)) }
             try store.write(JSONCoding.encode(session))
             state.session = session
             state.tell(.began(userID: session.userID))
+        }
+    }
+
+    /// Replaces a session by another one of its user.
+    ///
+    /// The service ends the old one before the answer is here. Other calls that find so do not sign the user out.
+    ///
+    /// - Parameters:
+    ///   - session: The present session.
+    ///   - call: Gets the next one.
+    /// - Throws: What the call throws; the session stays then, unless the service has ended it.
+    func replace(_ session: Session, by call: () async throws -> Session) async throws {
+        state.withLock { $0.replaced = (session, nil) }
+        do {
+            try begin(try await call())
+        } catch {
+            let end = state.withLock { state in
+                let end = state.replaced?.end
+                state.replaced = nil
+                return end
+            }
+            if let end { self.end(session, end) }
+            throw error
         }
     }
 
@@ -77,6 +106,10 @@ final class SessionState: Sendable {
     func end(_ session: Session, _ reason: SessionEvent.Reason) -> Bool {
         state.withLock { state in
             guard state.session == session else { return false }
+            if reason != .signedOut, state.replaced?.session == session {
+                state.replaced?.end = reason
+                return false
+            }
             state.session = nil
             // If the store can't be changed now, the next start finds a token that the service refuses.
             try? store.remove()

@@ -25,6 +25,14 @@ struct Disk: Sendable {
     func makeFolder(_ folder: URL) throws {
         guard !FileManager.default.fileExists(atPath: folder.path) else { return }
         try step("make folder")
+        #if canImport(Darwin)
+            var top = folder
+            while top.pathComponents.count > 1,
+                !FileManager.default.fileExists(atPath: top.deletingLastPathComponent().path)
+            {
+                top.deleteLastPathComponent()
+            }
+        #endif
         do {
             var attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
             #if os(iOS)
@@ -38,9 +46,9 @@ struct Disk: Sendable {
             )
             #if canImport(Darwin)
                 // Pictures of faces belong into no backup. The service has them.
-                var (folder, values) = (folder, URLResourceValues())
+                var values = URLResourceValues()
                 values.isExcludedFromBackup = true
-                try folder.setResourceValues(values)
+                try top.setResourceValues(values)
             #endif
         } catch {
             throw SelfieError.storage("A folder can't be made.")

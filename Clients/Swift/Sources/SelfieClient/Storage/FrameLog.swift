@@ -111,20 +111,34 @@ final class FrameLog {
 
     /// Replaces all frames in one step.
     ///
-    /// - Throws: An error of `Disk`'s; the log is as before then.
+    /// - Throws: An error of `Disk`'s. The log has the former frames then, or the new ones.
     func rewrite(_ payloads: [Data]) throws {
-        var total = 0
+        var (total, next): (Int, Int32) = (0, -1)
+        // Whatever fails behind the move: what is added from then on must go into the file that has the name.
+        defer {
+            if next >= 0, Self.isFile(next, file) {
+                close(descriptor)
+                (descriptor, byteCount) = (next, total)
+            } else if next >= 0 {
+                close(next)
+            }
+        }
         try disk.write(file) { descriptor in
             for payload in payloads {
                 let frame = try Self.frame(payload)
                 try Disk.write(frame, to: descriptor)
                 total += frame.count
             }
+            next = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+            guard next >= 0 else { throw Disk.error("open") }
         }
-        let next = try Disk.open(file, O_RDWR)
-        close(descriptor)
-        (descriptor, byteCount) = (next, total)
-        lseek(descriptor, off_t(total), SEEK_SET)
+    }
+
+    /// Whether a descriptor is of the file with a name.
+    private static func isFile(_ descriptor: Int32, _ file: URL) -> Bool {
+        var (open, named) = (stat(), stat())
+        guard fstat(descriptor, &open) == 0, stat(file.path, &named) == 0 else { return false }
+        return open.st_ino == named.st_ino && open.st_dev == named.st_dev
     }
 
     private func cut(to end: Int) throws {

@@ -149,7 +149,15 @@ struct OutboxQueueTests {
         #expect(queue.start(at: start).map { $0.item.id } == [message.id])
         #expect(queue.photoID(of: photo.id) == "p1")
         queue.apply(.done(message.id, photoID: nil))
-        #expect(queue.photoID(of: photo.id) == nil)
+        // Another record may be added, after its photo has arrived.
+        #expect(queue.photoID(of: photo.id) == "p1")
+        let later = Self.write("later", photos: ["picture": photo.id])
+        queue.apply(.added(later))
+        for number in 1...250 { queue.apply(.done(UUID(), photoID: "other\(number)")) }
+        #expect(queue.photoID(of: photo.id) == "p1" && queue.lineCount == 201)
+        queue.apply(.done(later.id, photoID: nil))
+        queue.apply(.done(UUID(), photoID: "last"))
+        #expect(queue.photoID(of: photo.id) == nil && queue.lineCount == 200)
     }
 
     @Test("What refers to a dropped item is refused")
@@ -174,5 +182,33 @@ struct OutboxQueueTests {
         }
         #expect(copy.items == queue.items)
         #expect(copy.photoID(of: photo.id) == "p1")
+    }
+
+    @Test("It is at rest when all that is left was refused, or waits for what was")
+    func rest() {
+        let photo = Self.upload("1")
+        let (message, reply) = (Self.write("message", photos: ["picture": photo.id]), Self.write("other"))
+        var queue = Self.queue(photo, message, reply)
+        queue.apply(.refused(photo.id, .diskFull))
+        #expect(!queue.isAtRest)
+        queue.apply(.done(reply.id, photoID: nil))
+        #expect(queue.isAtRest && queue.count == 2)
+        queue.apply(.retried(photo.id))
+        #expect(!queue.isAtRest)
+    }
+
+    @Test("Nothing makes a pause shorter that the service has asked for, and the other lane goes on")
+    func servicePause() throws {
+        let items = [Self.write("a"), Self.write("b"), Self.upload("1"), Self.upload("2")]
+        var queue = Self.queue(items[0], items[1], items[2], items[3])
+        #expect(Set(queue.start(at: start).map { $0.item.id }) == [items[0].id, items[2].id])
+        queue.hasFailed(items[0].id, .tooManyRequests(retryAfter: .seconds(300)), at: start)
+        queue.hasSent(items[2].id)
+        queue.apply(.done(items[2].id, photoID: "p1"))
+        queue.hurry()
+        #expect(queue.start(at: start + .seconds(299)).map { $0.item.id } == [items[3].id])
+        queue.apply(.done(items[3].id, photoID: "p2"))
+        #expect(queue.nextLook(after: start + .seconds(299)) == start + .seconds(300))
+        #expect(queue.start(at: start + .seconds(300)).map { $0.item.id } == [items[0].id])
     }
 }

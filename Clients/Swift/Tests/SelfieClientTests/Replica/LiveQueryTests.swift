@@ -75,4 +75,20 @@ struct LiveQueryTests {
         #expect(query.update(["a": try Self.entry("a", 3, version: 2), "b": nil]).isEmpty)
         #expect(query.update(["a": try Self.entry("a", 0, version: 3)]).removed == ["a"])
     }
+
+    @Test("Texts are equal by their code points, and long ones that begin alike come in the order of their creation")
+    func texts() throws {
+        let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+        #expect(try Self.ids([.string(composed), .string(decomposed)], [.equal("value", composed)]) == [0])
+        let beginning = String(repeating: "a", count: 128)
+        #expect(try Self.ids([.string(beginning + "z"), .string(beginning + "b"), .string(beginning)]) == [0, 1, 2])
+    }
+
+    @Test("A record that was made anew with the same version has changed")
+    func sameVersion() throws {
+        var query = LiveQuery<Item>(filters: [], order: .oldestFirst, limit: nil)
+        #expect(query.update(["1": try Self.entry("1", "old", second: 1)]).inserted.count == 1)
+        #expect(query.update(["1": try Self.entry("1", "old", second: 1)]).isEmpty)
+        #expect(query.update(["1": try Self.entry("1", "new", second: 2)]).updated.map(\.fields.value) == ["new"])
+    }
 }

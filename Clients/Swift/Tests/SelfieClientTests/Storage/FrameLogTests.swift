@@ -101,4 +101,26 @@ struct FrameLogTests {
             #expect(try Self.read(file).frames == ["one", "three"])
         }
     }
+
+    @Test(
+        "A rewrite that fails at any step leaves a log that goes on",
+        arguments: ["create", "write", "move", "synchronize folder"]
+    )
+    func failedRewrite(step: String) async throws {
+        try await TestFolder.with { folder in
+            let file = folder.appendingPathComponent("log")
+            let isBroken = Locked(false)
+            let disk = Disk { name in
+                if name == step, isBroken.withLock({ $0 }) { throw SelfieError.diskFull }
+            }
+            let log = try FrameLog(file: file, disk: disk) { _ in }
+            try log.append(Data("one".utf8))
+            isBroken.withLock { $0 = true }
+            #expect(throws: SelfieError.diskFull) { try log.rewrite([Data("two".utf8)]) }
+            isBroken.withLock { $0 = false }
+            try log.append(Data("three".utf8))
+            #expect(try Self.read(file).frames == [step == "synchronize folder" ? "two" : "one", "three"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["log"])
+        }
+    }
 }

@@ -183,4 +183,33 @@ struct OutboxDeliveryTests {
         #expect(try await selfie.records(House.self).all().collect().map(\.version) == Array(repeating: 1, count: 10))
         #expect(service.receivedCalls.filter { $0.status == nil }.count == 10)
     }
+
+    @Test("A record may refer to an upload that has arrived already", .timeLimit(.minutes(1)))
+    func finishedUpload() async throws {
+        try await TestFolder.with { folder in
+            let service = try TestSchema.service()
+            var photo = UUID()
+            do {
+                let selfie = try await service.makeClient(signedInAs: "ada@example.com", folder: folder)
+                photo = try await selfie.outbox.upload(.data(TestPhoto.png), title: "x", isListed: false)
+                try await selfie.outbox.waitUntilSent()
+                try await selfie.outbox.save(House(address: "1"), id: "h", photos: ["photo": photo])
+                try await selfie.outbox.waitUntilSent()
+                #expect(try await selfie.records(House.self).record("h").photo("photo") != nil)
+                await #expect(throws: SelfieError.dependencyDropped) {
+                    try await selfie.outbox.save(House(address: "2"), id: "i", photos: ["photo": UUID()])
+                }
+                try await selfie.signOut()
+            }
+            // Also after the app's end.
+            let selfie = try await service.makeClient(signedInAs: "ada@example.com", folder: folder)
+            // The former client lets the folder go a moment later.
+            try await poll {
+                (try? await selfie.outbox.save(House(address: "3"), id: "j", photos: ["photo": photo])) != nil
+            }
+            try await selfie.outbox.waitUntilSent()
+            #expect(try await selfie.records(House.self).record("j").fields.address == "3")
+            #expect(await selfie.outbox.items.isEmpty)
+        }
+    }
 }

@@ -248,4 +248,44 @@ struct ReplicaTests {
             #expect(try selfie.userID == nil)
         }
     }
+
+    @Test("It goes on with the session of a new password, and nobody is signed out", .timeLimit(.minutes(1)))
+    func newPassword() async throws {
+        let service = try TestSchema.service()
+        let ada = try await service.makeClient(signedInAs: "ada@example.com")
+        let events = ada.sessionEvents
+        let replica = try await ada.replica(of: [House.self])
+        try await replica.waitUntilCurrent()
+        var results = replica.results(House.self).makeAsyncIterator()
+        _ = await results.next()
+        try await ada.changePassword(from: "password", to: "another password")
+        try await ada.records(House.self).create(House(address: "1"), id: "h")
+        #expect(try await next(&results) { !$0.isEmpty }.map(\.id) == ["h"])
+        #expect(try await ada.replica(of: [House.self]) === replica)
+        var event = events.makeAsyncIterator()
+        #expect(await event.next() == .began(userID: try ada.userID ?? ""))
+        // A wrong password changes nothing.
+        await #expect(throws: SelfieError.passwordWrong) { try await ada.changePassword(from: "x", to: "another one") }
+        #expect(try ada.userID != nil)
+        await replica.close()
+    }
+
+    @Test("Another user's sign-in ends what the former one follows", .timeLimit(.minutes(1)))
+    func anotherUser() async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        let adaID = try #require(try selfie.userID)
+        let events = selfie.sessionEvents
+        try await selfie.records(House.self).create(House(address: "hers"), id: "h")
+        let replica = try await selfie.replica(of: [House.self])
+        try await replica.waitUntilCurrent()
+        var results = replica.results(House.self).makeAsyncIterator()
+        #expect(await results.next()?.count == 1)
+        try await selfie.signUp(email: "bob@example.com", password: "password", firstName: "Bob", lastName: "B")
+        try await selfie.signIn(email: "bob@example.com", password: "password")
+        #expect(await results.next() == nil)
+        var event = events.makeAsyncIterator()
+        #expect(await event.next() == .ended(userID: adaID, .replaced))
+        #expect(try await selfie.replica(of: [House.self]).records(House.self).isEmpty)
+    }
 }
