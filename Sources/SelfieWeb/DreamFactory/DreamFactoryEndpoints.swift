@@ -292,34 +292,9 @@ struct DreamFactoryEndpoints: EndpointGroup {
                         }
                     }
                 }
-                let meta = Meta(of: list, count: count, offset: offset)
+                let meta = DreamFactoryListMeta(of: list, count: count, offset: offset)
                 if meta.isNeeded { json.nested("meta") { meta.write(to: &$0) } }
             }.revalidated()
-        }
-    }
-
-    /// What an answer says of its list.
-    private struct Meta {
-        let count: Int?
-        let next: Int?
-        let isLimited: Bool
-
-        init(of list: DreamFactoryRecords.List, count: Int, offset: Int) {
-            let hasMore = list.hasMore || count < list.records.count
-            let end = offset + count
-            self.count = list.count
-            next = hasMore && count > 0 && end <= RecordQuery.maxLookedAtCount ? end : nil
-            isLimited = hasMore && next == nil
-        }
-
-        var isNeeded: Bool { count != nil || next != nil || isLimited }
-
-        func write(to json: inout JSONWriter) {
-            json.object { json in
-                if let count { json.member("count", count) }
-                if let next { json.member("next", next) }
-                if isLimited { json.member("limited", true) }
-            }
         }
     }
 
@@ -352,7 +327,7 @@ struct DreamFactoryEndpoints: EndpointGroup {
         let call = try await call(request, context, takesRow: true)
         let records = try await records(request, context)
         let id = try idIfAny(context)
-        let answer = try Answer(call, isOne: call.isOne || id != nil)
+        let answer = try DreamFactoryAnswer(call, isOne: call.isOne || id != nil)
         let rows = try rows(of: call, isOne: id != nil)
         return try await offEventLoop {
             let operations = try map(rows, isOne: call.isOne) { try records.table.operation(.create, $0, id: id) }
@@ -368,7 +343,7 @@ struct DreamFactoryEndpoints: EndpointGroup {
         let records = try await records(request, context)
         let (table, id) = (records.table, try idIfAny(context))
         let selection = id == nil ? try call.selection(of: table, maxIDs: RecordLimits.maxBatchCount) : nil
-        let answer = try Answer(call, isOne: id != nil || selection == nil && call.isOne)
+        let answer = try DreamFactoryAnswer(call, isOne: id != nil || selection == nil && call.isOne)
         let rows = try rows(of: call, isOne: id != nil || selection != nil)
         if selection != nil, rows[0][DreamFactoryTable.id] != nil { throw DreamFactoryCall.idBesideSelection }
         return try await offEventLoop {
@@ -398,7 +373,7 @@ struct DreamFactoryEndpoints: EndpointGroup {
         let call = try await call(request, context, takesRow: false)
         let records = try await records(request, context)
         let id = try idIfAny(context)
-        let answer = try Answer(call, isOne: id != nil)
+        let answer = try DreamFactoryAnswer(call, isOne: id != nil)
         let selection =
             try id.map { .ids([$0]) }
             ?? call.selectionOrRows(of: records.table, maxIDs: RecordLimits.maxBatchCount)
@@ -419,49 +394,6 @@ struct DreamFactoryEndpoints: EndpointGroup {
                 if let before { return try answer.response(before.records, of: records.table, within: memory) }
                 return try answer.response(ids: ids, of: records.table, within: memory)
             }
-        }
-    }
-
-    /// The answer to a change: the ids, or what else is asked for.
-    private struct Answer {
-        let fields: DreamFactoryCall.Fields
-        let isOne: Bool
-        private let none: DreamFactoryRelated
-
-        /// - Throws: `ServiceError` for what a change can't answer with.
-        init(_ call: DreamFactoryCall, isOne: Bool) throws(ServiceError) {
-            try call.requireNoRelations()
-            (fields, self.isOne, none) = (try call.fields(usually: .some([])), isOne, try DreamFactoryRelated([]))
-        }
-
-        func response(
-            _ records: [StoredRecord],
-            of table: DreamFactoryTable,
-            within memory: AnswerMemory
-        ) throws(TooBusy) -> Response {
-            try response(records, within: memory) { none.write($1, fields, of: table, to: &$0) }
-        }
-
-        func response(
-            ids: [String],
-            of table: DreamFactoryTable,
-            within memory: AnswerMemory
-        ) throws(TooBusy) -> Response {
-            try response(ids, within: memory) { $0.write([DreamFactoryTable.id: table.shownID($1)]) }
-        }
-
-        private func response<Element>(
-            _ elements: [Element],
-            within memory: AnswerMemory,
-            write: (inout JSONWriter, Element) -> Void
-        ) throws(TooBusy) -> Response {
-            var json = JSONWriter()
-            if isOne, let element = elements.first {
-                write(&json, element)
-            } else {
-                json.object { json in json.nested("record") { $0.array(elements, each: write) } }
-            }
-            return try Response(json, within: memory)
         }
     }
 
