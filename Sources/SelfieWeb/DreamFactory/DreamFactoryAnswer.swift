@@ -1,3 +1,4 @@
+import Budgets
 import Hummingbird
 import JSON
 import SelfieRecords

@@ -95,4 +95,39 @@ struct RetryTests {
             await #expect(throws: CancellationError.self) { try await task.value }
         }
     }
+
+    @Test(
+        "An equal change of the same version is one's own only after a try without an answer",
+        arguments: [false, true]
+    )
+    func equalChange(isInterrupted: Bool) async throws {
+        struct House: RecordFields {
+            static let collection = "houses"
+            var points = 1
+        }
+        try await TestFolder.with { folder in
+            let record = #"""
+                {"id":"h","collection":"houses","data":{"points":1},"owner":"ada","version":2,
+                 "created_at":"2026-11-28T10:00:00.000Z","updated_at":"2026-11-28T10:00:01.000Z"}
+                """#
+            let transport = ScriptedTransport { request, number in
+                if request.method == "GET" { return .json(record) }
+                if isInterrupted, number == 1 { throw TransportError.interrupted }
+                return .refusal(412, "record_version_differs")
+            }
+            let selfie = try Selfie.scripted(transport, folder: folder)
+            let write = RecordWrite(
+                path: ["records", "houses", "h"],
+                kind: .put,
+                condition: .version(1),
+                body: try RecordBody(data: House()).json
+            )
+            do {
+                let response = try await write.send(selfie.api, nil)
+                #expect(isInterrupted && response?.status == 200)
+            } catch SelfieError.versionDiffers {
+                #expect(!isInterrupted && transport.all.count == 1)
+            }
+        }
+    }
 }

@@ -83,4 +83,40 @@ struct SessionEndTests {
             #expect(transport.all.isEmpty)
         }
     }
+
+    @Test(
+        "While a new password is on its way, a refused token signs nobody out, unless the call fails",
+        .timeLimit(.minutes(1)),
+        arguments: [true, false]
+    )
+    func newPassword(succeeds: Bool) async throws {
+        try await TestFolder.with { folder in
+            let (refused, refusal) = AsyncStream.makeStream(of: Void.self)
+            let transport = ScriptedTransport { request, _ in
+                guard request.url.path.hasSuffix("reset_password") else { return .refusal(401, "token_invalid") }
+                // The service has ended the old session, and its answer takes a while.
+                for await _ in refused { break }
+                guard succeeds else { throw TransportError.interrupted }
+                return .json(
+                    #"{"id":"ada","first_name":"A","last_name":"L","email":"a@x.example","api_authtoken":"new"}"#
+                )
+            }
+            let selfie = try Selfie.scripted(transport, folder: folder)
+            var events = selfie.sessionEvents.makeAsyncIterator()
+            let change = Task { try await selfie.changePassword(from: "old one", to: "new one") }
+            while !transport.all.contains(where: { $0.url.path.hasSuffix("reset_password") }) { await Task.yield() }
+            await #expect(throws: SelfieError.notSignedIn) { try await selfie.profile() }
+            #expect(try selfie.userID == "ada")
+            refusal.yield()
+            if succeeds {
+                try await change.value
+                #expect(await events.next() == .began(userID: "ada"))
+                #expect(try selfie.userID == "ada")
+            } else {
+                await #expect(throws: SelfieError.interrupted) { try await change.value }
+                #expect(await events.next() == .ended(userID: "ada", .revoked))
+                #expect(try selfie.userID == nil)
+            }
+        }
+    }
 }
