@@ -43,7 +43,7 @@ enum ClientProcess {
                 try note("photo \(name)", in: diary)
             }
             if try noted(in: diary).contains("record \(name)") == false {
-                try await selfie.outbox.save(House(address: name), id: name, version: 0)
+                try await selfie.outbox.create(House(address: name), id: name)
                 try note("record \(name)", in: diary)
             }
         }

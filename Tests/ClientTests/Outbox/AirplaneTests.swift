@@ -19,7 +19,7 @@ struct AirplaneTests {
             let selfie = try TestClient(service, folder: folder, port: relay.port, as: ada).selfie
             for number in 0..<100 {
                 try await selfie.outbox.upload(.data(TestImage.png(bytes: 500)), title: "\(number)")
-                try await selfie.outbox.save(House(address: "\(number)"), id: "h\(number)", version: 0)
+                try await selfie.outbox.create(House(address: "\(number)"), id: "h\(number)")
             }
             #expect(await selfie.outbox.items.count == 200)
             try await poll("a try that failed") {

@@ -86,7 +86,7 @@ struct PortCodeSoakTests {
     private static let houseList = #"""
         let adaPassword = "secret 2"
         try await ada.add(House(address: "12 Rose Street", comment: "nice"), photo: photo)
-        for number in 1...60 { try await ada.outbox.save(House(address: "\(number) Oak Road")) }
+        for number in 1...60 { try await ada.outbox.create(House(address: "\(number) Oak Road")) }
         var found: [Record<House>] = []
         for await houses in try await ada.houses(at: "12 R") where houses.count == 1 {
             found = houses

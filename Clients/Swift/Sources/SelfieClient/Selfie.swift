@@ -11,6 +11,8 @@ public final class Selfie: Sendable {
     /// The user's photos, and pictures of all kinds.
     public let photos: Photos
     let replicas: Replicas
+    let folders: UserFolders
+    let sessionFollower: SessionFollower
     #if canImport(Network)
         private let networkObserver: NetworkObserver
     #endif
@@ -22,27 +24,21 @@ public final class Selfie: Sendable {
     public init(url: URL, apiCredential: APICredential, configuration: SelfieConfiguration? = nil) {
         let configuration = configuration ?? .standard(for: url)
         api = APIClient(url: url, credential: apiCredential, configuration: configuration)
-        let users = UserFolders(folder: configuration.folder)
-        photos = Photos(api: api, folders: users)
-        replicas = Replicas(api: api, folders: users, photos: photos)
-        outbox = Outbox(api: api, folders: users)
+        folders = UserFolders(folder: configuration.folder)
+        photos = Photos(api: api, folders: folders)
+        replicas = Replicas(api: api, folders: folders, photos: photos)
+        outbox = Outbox(api: api, folders: folders)
         #if canImport(Network)
             networkObserver = NetworkObserver { [weak outbox] in await outbox?.hurry() }
         #endif
-        let events = api.sessions.events
-        // It must keep nothing alive: the events end with the session's state, which all of these have.
-        Task { [weak api, weak outbox, weak photos, weak replicas] in
-            await outbox?.openIfSignedIn()
-            for await event in events {
-                await outbox?.openIfSignedIn()
-                // Who ends a session on another device may have lost this one.
-                guard case .ended(let userID, let reason) = event, reason == .revoked || reason == .replaced,
-                    (try? api?.sessions.current()?.userID) != userID
-                else { continue }
-                await photos?.removeCopies(of: userID)
-                await replicas?.removeCopies(of: userID)
-            }
-        }
+        sessionFollower = SessionFollower(
+            api: api,
+            folders: folders,
+            outbox: outbox,
+            photos: photos,
+            replicas: replicas
+        )
+        sessionFollower.follow()
     }
 
     /// The member's id of who is signed in; nil if nobody is.
@@ -54,8 +50,11 @@ public final class Selfie: Sendable {
 
     /// Begins and ends of sessions from now on.
     ///
-    /// A session ends once, however many calls find that it has ended.
-    public var sessionEvents: AsyncStream<SessionEvent> { api.sessions.events }
+    /// A session ends once, however many calls find that it has ended. When the app hears of it, the user's copies of photos
+    /// and records are removed already.
+    public var sessionEvents: AsyncStream<SessionEvent> {
+        sessionFollower.listeners.events(limit: .bufferingNewest(64))
+    }
 }
 
 extension Selfie: CustomStringConvertible, CustomReflectable {

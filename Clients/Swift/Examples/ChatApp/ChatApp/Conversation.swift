@@ -96,12 +96,12 @@ struct Conversation: Sendable, Identifiable {
     func send(_ text: String, picture: URL? = nil) async throws {
         let message = Message(threadId: id, text: text)
         guard let picture else {
-            try await selfie.outbox.save(message, version: 0)
+            try await selfie.outbox.create(message)
             return
         }
         let name = picture.lastPathComponent
         let upload = try await selfie.outbox.upload(.file(picture), title: name, name: name, isListed: false)
-        try await selfie.outbox.save(message, version: 0, photos: ["picture": upload])
+        try await selfie.outbox.create(message, photos: ["picture": upload])
     }
 
     /// The picture of a message; nil if it has none.

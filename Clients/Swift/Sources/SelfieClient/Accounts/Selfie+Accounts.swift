@@ -201,17 +201,29 @@ extension Selfie {
 
     /// Deletes the account with all that it owns.
     ///
-    /// The client's copies go as well.
+    /// The client's copies go as well, and what waits in the outbox. If the answer is lost, they go as soon as the service says
+    /// that it does not know the session any more.
     ///
-    /// - Throws: ``SelfieError/passwordWrong``.
+    /// - Throws: ``SelfieError/passwordWrong``; ``SelfieError/interrupted`` when it is not known whether it was done.
     public func deleteAccount(proof: Proof) async throws {
         guard let session = try api.sessions.current() else { throw SelfieError.notSignedIn }
         var call = Call("DELETE", api.url(["account"]))
         call.isRepeatable = false
         try call.send(try parameters(of: proof))
-        try await api.send(call)
+        let wasTried = folders.hasDeletionMark(session.userID)
+        try folders.setDeletionMark(session.userID)
+        do {
+            try await api.send(call)
+        } catch SelfieError.notSignedIn where wasTried {
+            // The first try has done it.
+        } catch let error as SelfieError {
+            let mayBeDone = [.interrupted, .unavailable(retryAfter: nil)].contains(error)
+            if !mayBeDone { folders.removeDeletionMark(session.userID) }
+            throw error
+        }
         await outbox.removeAll(of: session.userID)
-        await forget(session, .signedOut)
+        await end(session)
+        folders.removeDeletionMark(session.userID)
     }
 
     private func parameters(of proof: Proof) throws -> [String: String] {

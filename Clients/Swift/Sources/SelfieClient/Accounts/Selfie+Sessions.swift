@@ -51,13 +51,12 @@ extension Selfie {
             (call.isTriedOnce, call.timeout) = (true, .seconds(5))
             _ = try? await api.send(call)
         }
-        await forget(session, .signedOut)
+        await end(session)
     }
 
-    /// Ends a session in this client, and removes what it has kept for it.
-    func forget(_ session: Session, _ reason: SessionEvent.Reason) async {
-        api.sessions.end(session, reason)
-        await photos.removeCopies(of: session.userID)
-        await replicas.removeCopies(of: session.userID)
+    /// Ends a session in this client, and waits until what was kept for it is removed.
+    func end(_ session: Session) async {
+        api.sessions.end(session, .signedOut)
+        await sessionFollower.catchUp()
     }
 }

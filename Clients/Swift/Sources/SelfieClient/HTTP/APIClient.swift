@@ -80,6 +80,9 @@ final class APIClient: Sendable {
                 guard !call.isTriedOnce, tries < configuration.maxTries, let pause = pause(after: error, tries, call)
                 else { throw error }
                 try await Task.sleep(for: pause)
+                if mayBeDone, let findDone = call.findDone, let response = try await findDone() {
+                    return (response, true)
+                }
             }
         }
     }

@@ -22,6 +22,8 @@ struct Call: Sendable {
     var isRepeatable: Bool
     /// Whether a problem is returned at once: who calls tries again by itself.
     var isTriedOnce = false
+    /// Looks, before another try, whether an earlier one has done it: then this gives the answer.
+    var findDone: (@Sendable () async throws -> TransportResponse?)?
     /// Names an upload that may go on while the app does not run.
     var backgroundID: String?
     var timeout: Duration?

@@ -41,3 +41,10 @@ package enum JSONCoding {
             ?? (try? Date.ISO8601FormatStyle().parse(text))
     }
 }
+
+extension JSONValue {
+    /// A value as the service gets it.
+    init(encoding value: some Encodable) throws {
+        self = try JSONCoding.decode(JSONValue.self, from: JSONCoding.encode(value))
+    }
+}

@@ -2,11 +2,27 @@ public import Foundation
 
 /// Uploads and changes of records that are sent as soon as possible: at once, or when there is a network again.
 ///
-/// Items are on disk, so they survive the end of the app, however it ends. Each is done once, even if answers are lost.
-/// They are sent in order, uploads and changes beside each other. Changes of one record are always in order. An item
+/// Items are on disk, so they survive the end of the app, however it ends. After a lost answer, an item is sent again, or the
+/// service is asked whether it was done. So each upload is there once, and each record is created once.
+///
+/// A change without a version may be made twice: when its answer is lost, and somebody else changes the same fields before it
+/// is sent again. Then it counts, and not the other one. Give a version where that matters.
+///
+/// Items are sent in order, uploads and changes beside each other. Changes of one record are always in order. An item
 /// that is refused, or fails again and again, holds up no other. Each user has items of their own: they wait while somebody
 /// else is signed in.
 public actor Outbox {
+    /// Whether its items can be seen and sent now.
+    public enum Status: Sendable, Hashable {
+        /// It is open, and sends.
+        case open
+        /// Nobody is signed in, so it has no items.
+        case notSignedIn
+        /// It can't be opened now: another `Selfie` has the same folder, or the device was not unlocked yet. It is tried again
+        /// every 5 seconds.
+        case unavailable(SelfieError)
+    }
+
     private let api: APIClient
     private let folders: UserFolders
     private let disk: Disk
@@ -16,7 +32,12 @@ public actor Outbox {
     private var timer: (date: OutboxQueue.Instant, task: Task<Void, Never>)?
     private var listeners: [UUID: AsyncStream<[OutboxItem]>.Continuation] = [:]
     private var resultListeners: [UUID: AsyncStream<OutboxResult>.Continuation] = [:]
+    private var waiters: [UUID: AsyncStream<Void>.Continuation] = [:]
+    private var reopening: Task<Void, Never>?
+    private var lastTold = OutboxQueue.Instant.now - Outbox.tellPause
+    private var telling: Task<Void, Never>?
     private static let storeAgainAfter = Duration.seconds(5)
+    private static let tellPause = Duration.milliseconds(100)
 
     init(api: APIClient, folders: UserFolders) {
         (self.api, self.folders) = (api, folders)
@@ -33,8 +54,9 @@ public actor Outbox {
         } catch {
             api.log(.warning, "The outbox can't be opened now.", ["reason": "\(error)"])
             // Before the device was unlocked, for example, or while another process has it.
-            Task { [weak self] in
-                try? await Task.sleep(for: Self.storeAgainAfter)
+            reopening?.cancel()
+            reopening = Task { [weak self] in
+                guard (try? await Task.sleep(for: Self.storeAgainAfter)) != nil else { return }
                 await self?.openIfSignedIn()
             }
         }
@@ -86,7 +108,7 @@ public actor Outbox {
     ///   - title: At most 255 characters.
     ///   - name: The file's name.
     ///   - isListed: Whether it is in the list of photos. Others belong to records, and go with them.
-    /// - Returns: The item's id, also for the `photos` of ``save(_:id:inbox:version:readers:writers:expiresAt:photos:after:)``.
+    /// - Returns: The item's id, also for the `photos` of ``create(_:id:inbox:readers:writers:expiresAt:photos:after:)``.
     /// - Throws: ``SelfieError/diskFull``, ``SelfieError/outboxFull`` or ``SelfieError/notSignedIn``. Nothing is kept then.
     @discardableResult
     public func upload(_ source: PhotoSource, title: String, name: String = "photo", isListed: Bool = true) async throws
@@ -106,28 +128,64 @@ public actor Outbox {
         return id
     }
 
-    /// Adds a record to create or change.
+    /// Adds a record to create, or a message to send to an inbox.
     ///
     /// When this returns, it is on disk and will arrive.
     ///
     /// - Parameters:
     ///   - fields: The record's data.
-    ///   - id: The record's id; a random one for a new record.
+    ///   - id: The record's id; a random one by default.
     ///   - inbox: The member to whose inbox it is sent; nil for a record of the collection.
-    ///   - version: What to change. `nil` takes any version; 0 creates a record.
-    ///   - readers: Members who may read it; nil leaves them as they are.
-    ///   - writers: Members who may change it; nil leaves them as they are.
-    ///   - expiresAt: When it goes by itself; nil leaves that as it is.
+    ///   - readers: Members who may read it; nil for none, or what the collection says.
+    ///   - writers: Members who may change it.
+    ///   - expiresAt: When it goes by itself.
     ///   - photos: Fields that get the ids of photos, by their uploads: those of the outbox, or of the last 200 that were sent.
     ///   - after: Items that must be done before.
     /// - Returns: The item's id.
     /// - Throws: ``SelfieError/diskFull``, ``SelfieError/outboxFull``, ``SelfieError/notSignedIn``, or
     ///   ``SelfieError/dependencyDropped`` for an upload that is not known. Nothing is kept then.
     @discardableResult
-    public func save<Fields: RecordFields>(
+    public func create<Fields: RecordFields>(
         _ fields: Fields,
         id: String = UUID().uuidString.lowercased(),
         inbox: String? = nil,
+        readers: [String]? = nil,
+        writers: [String]? = nil,
+        expiresAt: Date? = nil,
+        photos: [String: OutboxItem.ID] = [:],
+        after: [OutboxItem.ID] = []
+    ) throws -> OutboxItem.ID {
+        let body = RecordBody(data: fields, readers: readers, writers: writers, expiresAt: expiresAt)
+        let path = RecordPath.collection(Fields.collection, inbox: inbox) + [id]
+        // An inbox takes the same message again by itself, and shows its sender nothing.
+        let condition = inbox == nil ? RecordWrite.Condition.absent : .none
+        return try add(
+            RecordWrite(path: path, kind: .put, condition: condition, body: try body.json),
+            photos: photos,
+            after: after
+        )
+    }
+
+    /// Adds a record to create or replace.
+    ///
+    /// When this returns, it is on disk and will arrive. Without a version, it counts whatever somebody else has changed until
+    /// then. ``update(_:ifUnchanged:readers:writers:expiresAt:photos:after:)`` keeps what others have changed in other fields.
+    ///
+    /// - Parameters:
+    ///   - fields: All data of the record.
+    ///   - id: The record's id.
+    ///   - version: The version that it replaces. If there is another one, the service refuses it.
+    ///   - readers: Members who may read it; nil leaves them as they are.
+    ///   - writers: Members who may change it; nil leaves them as they are.
+    ///   - expiresAt: When it goes by itself; nil leaves that as it is.
+    ///   - photos: Fields that get the ids of photos, by their uploads: those of the outbox, or of the last 200 that were sent.
+    ///   - after: Items that must be done before.
+    /// - Returns: The item's id.
+    /// - Throws: As ``create(_:id:inbox:readers:writers:expiresAt:photos:after:)``.
+    @discardableResult
+    public func save<Fields: RecordFields>(
+        _ fields: Fields,
+        id: String,
         version: Int? = nil,
         readers: [String]? = nil,
         writers: [String]? = nil,
@@ -136,13 +194,54 @@ public actor Outbox {
         after: [OutboxItem.ID] = []
     ) throws -> OutboxItem.ID {
         let body = RecordBody(data: fields, readers: readers, writers: writers, expiresAt: expiresAt)
-        let write = RecordWrite(
-            path: RecordPath.collection(Fields.collection, inbox: inbox) + [id],
-            kind: .put,
-            condition: version.map { $0 == 0 ? .absent : .version($0) } ?? .none,
-            body: try body.json
+        return try add(
+            RecordWrite(
+                path: RecordPath.collection(Fields.collection, inbox: nil) + [id],
+                kind: .put,
+                condition: version.map { .version($0) } ?? .none,
+                body: try body.json
+            ),
+            photos: photos,
+            after: after
         )
-        return try add(write, photos: photos, after: after)
+    }
+
+    /// Adds a record's changed fields to send.
+    ///
+    /// When this returns, they are on disk and will arrive. Only what was changed since the record was read is sent. Other
+    /// fields stay as they are, whoever has changed them meanwhile. So a record can be changed several times without a network.
+    ///
+    /// - Parameters:
+    ///   - record: The record with its changed fields.
+    ///   - ifUnchanged: Whether the service refuses it if anybody has changed the record since it was read.
+    ///   - readers: Members who may read it; nil leaves them as they are.
+    ///   - writers: Members who may change it; nil leaves them as they are.
+    ///   - expiresAt: When it goes by itself; nil leaves that as it is.
+    ///   - photos: Fields that get the ids of photos, by their uploads: those of the outbox, or of the last 200 that were sent.
+    ///   - after: Items that must be done before.
+    /// - Returns: The item's id.
+    /// - Throws: As ``create(_:id:inbox:readers:writers:expiresAt:photos:after:)``.
+    @discardableResult
+    public func update<Fields: RecordFields>(
+        _ record: Record<Fields>,
+        ifUnchanged: Bool = false,
+        readers: [String]? = nil,
+        writers: [String]? = nil,
+        expiresAt: Date? = nil,
+        photos: [String: OutboxItem.ID] = [:],
+        after: [OutboxItem.ID] = []
+    ) throws -> OutboxItem.ID {
+        let body = RecordBody(data: try record.changes, readers: readers, writers: writers, expiresAt: expiresAt)
+        return try add(
+            RecordWrite(
+                path: RecordPath.collection(Fields.collection, inbox: nil) + [record.id],
+                kind: .patch,
+                condition: ifUnchanged ? .version(record.version) : .none,
+                body: try body.json
+            ),
+            photos: photos,
+            after: after
+        )
     }
 
     /// Adds a record to delete.
@@ -178,7 +277,8 @@ public actor Outbox {
     private func add(_ item: StoredItem, to store: OutboxStore) throws {
         // The user may have signed out while a photo was written.
         guard store === self.store else { throw SelfieError.notSignedIn }
-        guard queue.count < api.configuration.maxOutboxItems, queue.byteCount < api.configuration.maxOutboxBytes
+        guard queue.count < api.configuration.maxOutboxItems,
+            queue.byteCount + item.byteCount <= api.configuration.maxOutboxBytes
         else { throw SelfieError.outboxFull }
         try record(.added(item), in: store)
         work()
@@ -193,7 +293,21 @@ public actor Outbox {
 
     // MARK: Looking
 
+    /// Whether its items can be seen and sent now.
+    public var status: Status {
+        do {
+            _ = try openCurrent()
+            return .open
+        } catch SelfieError.notSignedIn {
+            return .notSignedIn
+        } catch {
+            return .unavailable(error as? SelfieError ?? .storage("The outbox can't be opened."))
+        }
+    }
+
     /// What waits, in its order.
+    ///
+    /// There are none while ``status`` is not ``Status/open``.
     public var items: [OutboxItem] {
         _ = try? openCurrent()
         return queue.items
@@ -201,7 +315,7 @@ public actor Outbox {
 
     /// What waits, now and whenever that changes.
     ///
-    /// A slow reader skips what was in between.
+    /// At most ten times a second. A slow reader skips what was in between.
     public var updates: AsyncStream<[OutboxItem]> {
         let (stream, continuation) = AsyncStream.makeStream(of: [OutboxItem].self, bufferingPolicy: .bufferingNewest(1))
         let id = UUID()
@@ -215,10 +329,12 @@ public actor Outbox {
     }
 
     /// What is sent from now on.
+    ///
+    /// A slow reader loses the oldest ones beyond ``SelfieConfiguration/maxOutboxItems``.
     public var results: AsyncStream<OutboxResult> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: OutboxResult.self,
-            bufferingPolicy: .bufferingNewest(1_000)
+            bufferingPolicy: .bufferingNewest(api.configuration.maxOutboxItems)
         )
         let id = UUID()
         resultListeners[id] = continuation
@@ -232,22 +348,45 @@ public actor Outbox {
     private func removeListener(_ id: UUID) { (listeners[id], resultListeners[id]) = (nil, nil) }
 
     private func tell() {
-        guard !listeners.isEmpty else { return }
+        for waiter in waiters.values { waiter.yield() }
+        guard !listeners.isEmpty, telling == nil else { return }
+        let pause = OutboxQueue.Instant.now.duration(to: lastTold + Self.tellPause)
+        guard pause > .zero else { return tellListeners() }
+        telling = Task { [weak self] in
+            try? await Task.sleep(for: pause)
+            await self?.tellListeners()
+        }
+    }
+
+    private func tellListeners() {
+        (lastTold, telling) = (.now, nil)
         let items = queue.items
         for listener in listeners.values { listener.yield(items) }
     }
 
     /// Waits until all is sent, but for what was refused.
     ///
-    /// - Throws: `CancellationError`.
+    /// - Throws: ``SelfieError/notSignedIn`` if nobody is signed in, or the session ends meanwhile;
+    ///   ``SelfieError/storage(_:)`` if the outbox can't be opened; `CancellationError`.
     public func waitUntilSent() async throws {
-        for await _ in updates where queue.isAtRest { return }
+        let store = try openCurrent()
+        let id = UUID()
+        let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        waiters[id] = continuation
+        defer { waiters[id] = nil }
+        continuation.yield()
+        for await _ in changes {
+            guard store === self.store else { throw SelfieError.notSignedIn }
+            if queue.isAtRest { return }
+        }
         throw CancellationError()
     }
 
     // MARK: Changing
 
-    /// Sends a refused item again.
+    /// Sends a refused item again, behind all others.
+    ///
+    /// It counts from now on, also if another change of the same record was sent meanwhile.
     public func retry(_ id: OutboxItem.ID) throws {
         let store = try openCurrent()
         guard queue.isRefused(id) else { return }

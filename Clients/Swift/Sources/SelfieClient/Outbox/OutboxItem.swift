@@ -5,8 +5,10 @@ public struct OutboxItem: Sendable, Hashable, Identifiable {
     /// What is sent.
     public enum Content: Sendable, Hashable {
         case upload(title: String)
-        /// A record to be created or changed. `fields` are its data, see ``fields(as:)``.
+        /// A record to be created or replaced. `fields` are its data, see ``fields(as:)``.
         case save(collection: String, id: String, fields: JSONValue)
+        /// Fields of a record to be changed: those to set, and those to remove as ``JSONValue/null``.
+        case update(collection: String, id: String, changes: JSONValue)
         case delete(collection: String, id: String)
     }
 
@@ -50,7 +52,7 @@ struct StoredItem: Sendable, Hashable, Codable {
     let id: UUID
     let createdAt: Date
     let content: Content
-    /// Items that must be done before.
+    /// Items that the app wants to be done before.
     var after: [UUID] = []
     /// Fields of the record that get the ids of photos, whose uploads are items, too.
     var photos: [String: UUID] = [:]
@@ -63,13 +65,27 @@ struct StoredItem: Sendable, Hashable, Codable {
         }
     }
 
+    /// Items that must be done before.
+    var dependencies: [UUID] { photos.isEmpty ? after : after + photos.values }
+
+    /// The bytes that it takes on the disk.
+    var byteCount: Int {
+        switch content {
+        case .upload(_, let byteCount): byteCount
+        // The body has 64 KiB at most, and stands in the log.
+        case .write: 64 << 10
+        }
+    }
+
     var publicContent: OutboxItem.Content {
         switch content {
         case .upload(let upload, _): return .upload(title: upload.title)
         case .write(let write):
             let (collection, id) = (write.path.dropLast().last ?? "", write.path.last ?? "")
+            let data = write.body?["data"] ?? .null
             return switch write.kind {
-            case .put: .save(collection: collection, id: id, fields: write.body?["data"] ?? .null)
+            case .put: .save(collection: collection, id: id, fields: data)
+            case .patch: .update(collection: collection, id: id, changes: data)
             case .delete: .delete(collection: collection, id: id)
             }
         }

@@ -39,23 +39,24 @@ struct OutboxQueue: Sendable {
             return sendingSince == nil ? .waiting(lastError: lastError) : .sending(progress)
         }
 
-        var byteCount: Int {
-            switch item.content {
-            case .upload(_, let byteCount): byteCount
-            // The body has 64 KiB at most, and stands in the log.
-            case .write: 64 << 10
-            }
-        }
     }
 
     private let timing: Timing
     private var entries: [UUID: Entry] = [:]
-    /// The items' ids in their order.
+    /// The items' ids in their order, and some of items that are gone.
     private var order: [UUID] = []
+    /// Those that are being sent.
+    private var sending: Set<UUID> = []
+    /// Those that wait for a time.
+    private var delayed: Set<UUID> = []
+    /// The bytes of all items.
+    private(set) var byteCount = 0
     /// The photos that uploads have become: the newest, for records that are still to come, and those that items need.
     private var photoIDs: [UUID: String] = [:]
     /// The uploads of these photos, in the order of their ends.
     private var uploaded: [UUID] = []
+    /// At how many of them those that nobody needs are forgotten.
+    private var forgetAt = Self.maxUploaded + 1
     private var pausedUntil: Instant?
     /// When the service wants to hear of a lane again.
     ///
@@ -73,15 +74,25 @@ struct OutboxQueue: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
-    /// The bytes of all items.
-    var byteCount: Int { entries.values.reduce(0) { $0 + $1.byteCount } }
-    /// Whether anything can still be sent without the app's doing.
-    var isAtRest: Bool { entries.keys.allSatisfy(isStuck) }
 
-    /// Whether an item was refused, or waits for one that was.
-    private func isStuck(_ id: UUID) -> Bool {
-        guard let entry = entries[id] else { return false }
-        return entry.refusal != nil || (entry.item.after + entry.item.photos.values).contains(where: isStuck)
+    /// Whether nothing more can be sent without the app's doing: all items were refused, or wait for one that was.
+    var isAtRest: Bool {
+        guard sending.isEmpty else { return false }
+        var stuck: Set<UUID> = []
+        var rest = entries.values.filter { entry in
+            if entry.refusal != nil { stuck.insert(entry.item.id) }
+            return entry.refusal == nil
+        }
+        while !rest.isEmpty {
+            let left = rest.filter { entry in
+                guard entry.item.dependencies.contains(where: stuck.contains) else { return true }
+                stuck.insert(entry.item.id)
+                return false
+            }
+            if left.count == rest.count { return false }
+            rest = left
+        }
+        return true
     }
 
     /// The number of lines that make the same queue again, but for refusals.
@@ -118,7 +129,7 @@ struct OutboxQueue: Sendable {
         switch event {
         case .added(let item):
             guard entries[item.id] == nil else { return }
-            entries[item.id] = Entry(item: item)
+            put(Entry(item: item), for: item.id)
             order.append(item.id)
         case .done(let id, let photoID):
             if let photoID, photoIDs.updateValue(photoID, forKey: id) == nil { uploaded.append(id) }
@@ -127,11 +138,14 @@ struct OutboxQueue: Sendable {
         case .refused(let id, let error):
             change(id) { ($0.sendingSince, $0.refusal) = (nil, error) }
         case .retried(let id):
+            guard entries[id]?.refusal != nil else { return }
             change(id) { ($0.refusal, $0.failures, $0.notBefore) = (nil, 0, nil) }
+            order.removeAll { $0 == id }
+            order.append(id)
         case .dropped(let id):
             remove(id)
-            for (other, entry) in entries where entry.item.after.contains(id) || entry.item.photos.values.contains(id) {
-                entries[other]?.refusal = .dependencyDropped
+            for entry in entries.values where entry.item.dependencies.contains(id) {
+                change(entry.item.id) { $0.refusal = .dependencyDropped }
             }
         }
     }
@@ -139,20 +153,35 @@ struct OutboxQueue: Sendable {
     private mutating func change(_ id: UUID, _ body: (inout Entry) -> Void) {
         guard var entry = entries[id] else { return }
         body(&entry)
+        put(entry, for: id)
+    }
+
+    /// Stores an entry, or removes it.
+    private mutating func put(_ entry: Entry?, for id: UUID) {
+        byteCount += (entry?.item.byteCount ?? 0) - (entries[id]?.item.byteCount ?? 0)
         entries[id] = entry
+        if entry?.sendingSince == nil { sending.remove(id) } else { sending.insert(id) }
+        if entry?.notBefore == nil { delayed.remove(id) } else { delayed.insert(id) }
     }
 
     private mutating func remove(_ id: UUID) {
-        entries[id] = nil
-        order.removeAll { $0 == id }
+        put(nil, for: id)
+        // Removing each at once would move all behind it each time.
+        if order.count > 2 * entries.count + 16 { order.removeAll { entries[$0] == nil } }
     }
 
     /// Forgets the oldest photos that no item needs.
     private mutating func forgetPhotos() {
-        guard uploaded.count > Self.maxUploaded else { return }
+        guard uploaded.count >= forgetAt else { return }
         let needed = Set(entries.values.flatMap { $0.item.photos.values })
-        guard let index = uploaded.firstIndex(where: { !needed.contains($0) }) else { return }
-        photoIDs[uploaded.remove(at: index)] = nil
+        var surplus = uploaded.count - Self.maxUploaded
+        uploaded.removeAll { id in
+            guard surplus > 0, !needed.contains(id) else { return false }
+            (surplus, photoIDs[id]) = (surplus - 1, nil)
+            return true
+        }
+        // All items are looked at, so not each time.
+        forgetAt = uploaded.count + Self.maxUploaded / 4
     }
 
     // MARK: Sending
@@ -167,7 +196,7 @@ struct OutboxQueue: Sendable {
             var started: [(StoredItem, Bool)] = []
             while let item = next(in: lane, now) {
                 started.append((item, entries[item.id]?.mayBeDone ?? true))
-                entries[item.id]?.sendingSince = now
+                change(item.id) { $0.sendingSince = now }
             }
             return started
         }
@@ -175,18 +204,18 @@ struct OutboxQueue: Sendable {
 
     /// The queue was read from the disk: the app may have ended while any item was being sent.
     mutating func hasBeenRead() {
-        for id in order { entries[id]?.mayBeDone = true }
+        for id in order { change(id) { $0.mayBeDone = true } }
     }
 
     private func next(in lane: Lane, _ now: Instant) -> StoredItem? {
-        let since = entries.values.filter { $0.lane == lane }.compactMap(\.sendingSince)
+        let since = sending.compactMap { entries[$0] }.filter { $0.lane == lane }.compactMap(\.sendingSince)
         guard since.allSatisfy({ $0 + timing.slowAfter <= now }), since.count < Self.maxAtOnce else { return nil }
         var blocked: Set<[String]> = []
         for entry in order.lazy.compactMap({ entries[$0] }) where entry.lane == lane && entry.refusal == nil {
             // Those behind it of the same record wait for it.
             guard blocked.insert(entry.item.key).inserted, entry.sendingSince == nil, !entry.isSent,
                 entry.notBefore.map({ $0 <= now }) ?? true,
-                !(entry.item.after + entry.item.photos.values).contains(where: { entries[$0] != nil })
+                !entry.item.dependencies.contains(where: { entries[$0] != nil })
             else { continue }
             return entry.item
         }
@@ -196,7 +225,8 @@ struct OutboxQueue: Sendable {
     /// When to look again, if nothing happens before; nil if only an event can help.
     func nextLook(after now: Instant) -> Instant? {
         if let pausedUntil, pausedUntil > now { return pausedUntil }
-        let times = entries.values.filter { $0.refusal == nil }.flatMap { entry in
+        let waiting = sending.union(delayed).compactMap { entries[$0] }.filter { $0.refusal == nil }
+        let times = waiting.flatMap { entry in
             [entry.notBefore, entry.sendingSince.map { $0 + timing.slowAfter }].compactMap(\.self)
         }
         return (times + servicePauses.values).filter { $0 > now }.min()
@@ -240,7 +270,7 @@ struct OutboxQueue: Sendable {
                 (failures, pausedUntil) = (0, nil)
             }
         }
-        entries[id] = entry
+        put(entry, for: id)
     }
 
     /// The item is no longer being sent; it waits again.
@@ -251,6 +281,6 @@ struct OutboxQueue: Sendable {
     /// The network is there again, so nothing waits for its turn any longer, but for what the service has put off.
     mutating func hurry() {
         (failures, pausedUntil) = (0, nil)
-        for id in order { entries[id]?.notBefore = nil }
+        for id in delayed { change(id) { $0.notBefore = nil } }
     }
 }

@@ -188,6 +188,8 @@ public actor Photos {
         }
     }
 
+    private static func pictures(of user: URL) -> URL { user.appendingPathComponent("pictures") }
+
     /// The pictures of who is signed in.
     private func pictures() -> PictureCache? {
         (try? api.sessions.current()?.userID).map(pictures)
@@ -195,7 +197,7 @@ public actor Photos {
 
     private func pictures(of userID: String) -> PictureCache {
         if let cache, cache.userID == userID { return cache.pictures }
-        let folder = folders.folder(of: userID).appendingPathComponent("pictures")
+        let folder = Self.pictures(of: folders.folder(of: userID))
         let pictures = PictureCache(folder: folder, maxBytes: api.configuration.maxPictureBytes)
         cache = (userID, pictures)
         return pictures
@@ -209,5 +211,12 @@ public actor Photos {
         let pictures = pictures(of: userID)
         (lists, renewed, cache) = ([:], [:], nil)
         await pictures.close()
+    }
+
+    /// Removes what was kept for all other users.
+    func removeCopies(exceptOf userID: String?) {
+        for user in folders.others(than: userID) where cache.map({ folders.folder(of: $0.userID) != user }) ?? true {
+            try? Disk().remove(Self.pictures(of: user))
+        }
     }
 }

@@ -18,6 +18,8 @@ public struct Record<Fields: RecordFields>: Sendable, Identifiable {
     /// The members who may change it; nil to who is not its owner.
     public let writers: [String]?
     private let links: [String: [String: PhotoLink]]
+    /// The data as it was read.
+    private let loaded: Fields
 
     /// The photo of a field of the type `photo`; nil if it has none, or the photo is gone.
     public func photo(_ field: String) -> PhotoLink? { links[field]?.values.first }
@@ -28,6 +30,13 @@ public struct Record<Fields: RecordFields>: Sendable, Identifiable {
     /// The ids of all its photos.
     var photoIDs: Set<String> { Set(links.values.flatMap(\.keys)) }
 
+    /// What was changed since the record was read, as a merge patch.
+    ///
+    /// Data that the type does not know is not in it, so it stays as it is.
+    var changes: JSONValue {
+        get throws { try JSONValue(encoding: loaded).mergePatch(to: JSONValue(encoding: fields)) }
+    }
+
     /// Whether nothing but the URLs of its photos can be different.
     ///
     /// A record that was deleted and created again may have the same number, and so may one of a restored database.
@@ -36,7 +45,8 @@ public struct Record<Fields: RecordFields>: Sendable, Identifiable {
     }
 
     init(_ answer: RecordAnswer<Fields>, path: [String]) {
-        (id, fields, owner, version) = (answer.id, answer.data, answer.owner, answer.version)
+        (id, fields, loaded) = (answer.id, answer.data, answer.data)
+        (owner, version) = (answer.owner, answer.version)
         (createdAt, updatedAt, expiresAt) = (answer.createdAt, answer.updatedAt, answer.expiresAt)
         (readers, writers) = (answer.readers, answer.writers)
         links = RecordPhotos(photos: answer.photos).links(path: path)

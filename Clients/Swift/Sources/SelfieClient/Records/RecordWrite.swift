@@ -1,7 +1,8 @@
 import Foundation
 
 /// The body of a call that writes a record.
-struct RecordBody<Fields: RecordFields>: Encodable {
+struct RecordBody<Fields: Encodable>: Encodable {
+    /// All data of the record, or a merge patch.
     var data: Fields
     var readers: [String]?
     var writers: [String]?
@@ -14,13 +15,17 @@ struct RecordBody<Fields: RecordFields>: Encodable {
 
     /// The body as JSON.
     var json: JSONValue {
-        get throws { try JSONCoding.decode(JSONValue.self, from: JSONCoding.encode(self)) }
+        get throws { try JSONValue(encoding: self) }
     }
 }
 
 /// A change of one record, in a form that can be stored and sent later.
 struct RecordWrite: Sendable, Hashable, Codable {
-    enum Kind: String, Codable { case put, delete }
+    enum Kind: String, Codable {
+        case put, delete
+        /// `data` of the body is a merge patch.
+        case patch
+    }
 
     /// What must hold, or the record is not changed.
     enum Condition: Sendable, Hashable, Codable {
@@ -37,9 +42,12 @@ struct RecordWrite: Sendable, Hashable, Codable {
     var condition: Condition = .none
     var body: JSONValue?
 
+    private var isInInbox: Bool { path.first == "members" }
+
     /// The call that makes the change.
     func call(_ api: APIClient) throws -> Call {
-        var call = Call(kind == .put ? "PUT" : "DELETE", api.url(path))
+        var call = Call(kind.rawValue.uppercased(), api.url(path))
+        call.isRepeatable = true
         switch condition {
         case .none: break
         case .absent: call.headers["If-None-Match"] = "*"
@@ -70,34 +78,46 @@ struct RecordWrite: Sendable, Hashable, Codable {
             call.isTriedOnce = isTriedOnce
             return call
         }
+        let look = prepared(Call("GET", api.url(path)))
+        let findMade: @Sendable () async throws -> TransportResponse? = {
+            do {
+                let record = try await api.send(look)
+                return try isMade(record, by: api, session) ? record : nil
+            } catch SelfieError.notFound {
+                // Either there is nothing, or something that the user can't see.
+                return nil
+            }
+        }
         var call = prepared(try call(api))
-        guard kind == .put else {
+        switch (kind, condition) {
+        case (.delete, _):
             do {
                 try await api.send(call)
             } catch SelfieError.notFound {
                 // It is gone, as it should be.
             }
             return nil
+        case (_, .none):
+            // An inbox takes the same message again by itself, and shows its sender nothing.
+            if isInInbox { return try await api.send(call) }
+            if mayBeMade, let record = try await findMade() { return record }
+            call.findDone = findMade
+            return try await api.send(call)
+        default:
+            call.alsoAccepts = [412]
+            let (response, mayBeDoneBefore) = try await api.sendNotingTries(call)
+            guard response.status == 412 else { return response }
+            if condition == .absent || mayBeMade || mayBeDoneBefore, let record = try await findMade() { return record }
+            throw SelfieError.of(response)
         }
-        call.alsoAccepts = [412]
-        let (response, mayBeDoneBefore) = try await api.sendNotingTries(call)
-        guard response.status == 412 else { return response }
-        let conflict = SelfieError.of(response)
-        guard condition == .absent || mayBeMade || mayBeDoneBefore else { throw conflict }
-        do {
-            let record = try await api.send(prepared(Call("GET", api.url(path))))
-            if try isMade(record, by: api, session) { return record }
-        } catch SelfieError.notFound {
-            // Then there is something else that the user can't see.
-        }
-        throw conflict
     }
 
     /// Whether a record is what this change would have made of it.
     private func isMade(_ response: TransportResponse, by api: APIClient, _ session: Session?) throws -> Bool {
         let record = try api.decode(JSONValue.self, from: response)
         let userID = try session?.userID ?? api.sessions.current()?.userID
-        guard let data = body?["data"], record["data"] == data else { return false }
+        guard let data = body?["data"], let present = record["data"] else { return false }
+        guard present == (kind == .patch ? present.applying(mergePatch: data) : data) else { return false }
         return switch condition {
         case .none: true
         case .absent: record["owner"]?.text == userID

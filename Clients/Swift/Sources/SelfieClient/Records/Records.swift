@@ -123,6 +123,9 @@ public struct Records<Fields: RecordFields>: Sendable {
 
     /// Creates or replaces a record.
     ///
+    /// All its data is replaced, also fields that the type does not know. What somebody else has changed meanwhile is lost;
+    /// ``update(_:)`` and ``modify(_:_:)`` keep it.
+    ///
     /// - Parameters:
     ///   - fields: Its data.
     ///   - id: Its id.
@@ -145,14 +148,16 @@ public struct Records<Fields: RecordFields>: Sendable {
 
     /// Stores a record's changed fields, if nobody has changed it since it was read.
     ///
+    /// Only what was changed is sent. Fields that the type does not know stay as they are.
+    ///
     /// - Throws: ``SelfieError/versionDiffers(_:)`` if somebody has.
     @discardableResult
     public func update(_ record: Record<Fields>) async throws -> Record<Fields> {
-        let body = RecordBody(data: record.fields)
+        let body = RecordBody(data: try record.changes)
         return try await write(
             RecordWrite(
                 path: path + [record.id],
-                kind: .put,
+                kind: .patch,
                 condition: .version(record.version),
                 body: try body.json
             )

@@ -79,7 +79,7 @@ public actor Replica {
 
     /// Stops following, and ends all sequences of results and changes.
     ///
-    /// It can be opened again.
+    /// It has no records then, and can be opened again.
     public func close() {
         following?.cancel()
         expiring?.task.cancel()
@@ -87,7 +87,7 @@ public actor Replica {
         for (_, mailbox) in mailboxes.values { mailbox.finish() }
         for listener in statusListeners.values { listener.finish() }
         (mailboxes, statusListeners) = ([:], [:])
-        lock = nil
+        (copy, reload, lock) = (ReplicaCopy(), nil, nil)
     }
 
     // MARK: Following

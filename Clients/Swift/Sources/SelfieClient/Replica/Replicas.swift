@@ -5,7 +5,7 @@ actor Replicas {
     private let api: APIClient
     private let folders: UserFolders
     private let photos: Photos
-    private var open: [String: Replica] = [:]
+    private var open: [String: (userID: String, replica: Replica)] = [:]
 
     init(api: APIClient, folders: UserFolders, photos: Photos) {
         (self.api, self.folders, self.photos) = (api, folders, photos)
@@ -20,7 +20,7 @@ actor Replicas {
         )
         // A new session of the same user goes on with the same replica.
         let key = folder.path
-        if let replica = open[key], await replica.status != .ended { return replica }
+        if let replica = open[key]?.replica, await replica.status != .ended { return replica }
         let replica = try Replica(
             api: api,
             session: session,
@@ -28,21 +28,34 @@ actor Replicas {
             folder: folder,
             collections: collections
         )
-        open[key] = replica
+        open[key] = (session.userID, replica)
         await replica.follow()
         return replica
     }
 
-    private func folder(of userID: String) -> URL {
-        folders.folder(of: userID).appendingPathComponent("replicas")
-    }
+    private func folder(of userID: String) -> URL { Self.replicas(of: folders.folder(of: userID)) }
 
-    /// Closes all replicas, and removes those of a user from the device.
+    private static func replicas(of user: URL) -> URL { user.appendingPathComponent("replicas") }
+
+    /// Closes the replicas of a user, and removes them from the device.
     func removeCopies(of userID: String) async {
-        let replicas = open.values
-        open = [:]
+        let replicas = open.values.filter { $0.userID == userID }.map(\.replica)
+        open = open.filter { $0.value.userID != userID }
         for replica in replicas { await replica.close() }
         try? Disk().remove(folder(of: userID))
+    }
+
+    /// Removes the replicas of all other users from the device, but for those that somebody has open.
+    func removeCopies(exceptOf userID: String?) {
+        for user in folders.others(than: userID) {
+            let folder = Self.replicas(of: user)
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+            for name in names {
+                let replica = folder.appendingPathComponent(name)
+                guard let lock = try? FolderLock(replica) else { continue }
+                withExtendedLifetime(lock) { try? Disk().remove(replica) }
+            }
+        }
     }
 }
 

@@ -31,22 +31,20 @@ struct Session: Sendable, Hashable, Codable {
 ///
 /// A session ends once: whoever brings its end later is not heard.
 final class SessionState: Sendable {
-    fileprivate struct State {
+    private struct State {
         var session: Session?
         var isLoaded = false
         /// The session that a call is about to replace, and what has ended it meanwhile.
         var replaced: (session: Session, end: SessionEvent.Reason?)?
-        var listeners: [UUID: AsyncStream<SessionEvent>.Continuation] = [:]
+        /// How many events there were.
+        var eventCount = 0
     }
 
     private let store: any TokenStore
     private let state = Locked(State())
+    private let listeners = SessionListeners()
 
     init(store: any TokenStore) { self.store = store }
-
-    deinit {
-        state.withLock { state in state.listeners.values.forEach { $0.finish() } }
-    }
 
     /// The present session; nil if nobody is signed in.
     ///
@@ -69,10 +67,10 @@ final class SessionState: Sendable {
         try state.withLock { state in
             (state.session, state.isLoaded, state.replaced) = (nil, true, nil)
             try? store.remove()
-            if let former, former.userID != session.userID { state.tell(.ended(userID: former.userID, .replaced)) }
+            if let former, former.userID != session.userID { tell(.ended(userID: former.userID, .replaced), &state) }
             try store.write(JSONCoding.encode(session))
             state.session = session
-            state.tell(.began(userID: session.userID))
+            tell(.began(userID: session.userID), &state)
         }
     }
 
@@ -113,28 +111,20 @@ final class SessionState: Sendable {
             state.session = nil
             // If the store can't be changed now, the next start finds a token that the service refuses.
             try? store.remove()
-            state.tell(.ended(userID: session.userID, reason))
+            tell(.ended(userID: session.userID, reason), &state)
             return true
         }
     }
 
-    /// The events from now on.
-    var events: AsyncStream<SessionEvent> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: SessionEvent.self,
-            bufferingPolicy: .bufferingNewest(64)
-        )
-        let id = UUID()
-        state.withLock { $0.listeners[id] = continuation }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { $0.listeners[id] = nil }
-        }
-        return stream
+    private func tell(_ event: SessionEvent, _ state: inout State) {
+        state.eventCount += 1
+        // Under the lock, so that events come in the order in which they happen.
+        listeners.tell(event)
     }
-}
 
-extension SessionState.State {
-    fileprivate func tell(_ event: SessionEvent) {
-        for listener in listeners.values { listener.yield(event) }
-    }
+    /// The events from now on, before the client has done what follows from them.
+    var events: AsyncStream<SessionEvent> { listeners.events(limit: .unbounded) }
+
+    /// How many events there were.
+    var eventCount: Int { state.withLock(\.eventCount) }
 }

@@ -15,8 +15,8 @@ struct OutboxDeliveryTests {
         let selfie = try await service.makeClient(signedInAs: "ada@example.com")
         service.isOffline = true
         let photo = try await selfie.outbox.upload(.data(TestPhoto.png), title: "x", isListed: false)
-        try await selfie.outbox.save(House(address: "1"), id: "h", version: 0, photos: ["photo": photo])
-        try await selfie.outbox.save(House(address: "2"), id: "i", version: 0)
+        try await selfie.outbox.create(House(address: "1"), id: "h", photos: ["photo": photo])
+        try await selfie.outbox.create(House(address: "2"), id: "i")
         try await selfie.outbox.delete("i", of: House.self)
         try await poll { await selfie.outbox.items.contains { Self.isWaiting($0, for: .offline) } }
         #expect(await selfie.outbox.items.count == 4)
@@ -45,10 +45,10 @@ struct OutboxDeliveryTests {
         try await selfie.records(House.self).create(House(address: "0"), id: "deleted")
         for path in ["upload_photo", "records", "records", "records", "members"] { service.loseNextAnswer(to: path) }
         try await selfie.outbox.upload(.data(TestPhoto.png), title: "x")
-        try await selfie.outbox.save(House(address: "1"), id: "created", version: 0)
+        try await selfie.outbox.create(House(address: "1"), id: "created")
         try await selfie.outbox.save(House(address: "2"), id: record.id, version: record.version)
         try await selfie.outbox.delete("deleted", of: House.self)
-        try await selfie.outbox.save(Letter(text: "Hi"), id: "l", inbox: bobID)
+        try await selfie.outbox.create(Letter(text: "Hi"), id: "l", inbox: bobID)
         try await poll {
             await selfie.outbox.hurry()
             return await selfie.outbox.items.isEmpty
@@ -115,7 +115,7 @@ struct OutboxDeliveryTests {
                 try await first.signIn(email: "a@x.example", password: "secret")
                 service.isOffline = true
                 try await first.outbox.upload(.data(TestPhoto.png), title: "x")
-                try await first.outbox.save(House(address: "1"), id: "h", version: 0)
+                try await first.outbox.create(House(address: "1"), id: "h")
                 ended = first.outbox
             }
             try await poll { ended == nil }
@@ -173,7 +173,7 @@ struct OutboxDeliveryTests {
         for number in 0..<10 {
             service.loseNextAnswer(to: number < 5 ? "upload_photo" : "records/houses/\(number)")
             try await selfie.outbox.upload(.data(TestPhoto.jpeg("\(number)")), title: "\(number)")
-            try await selfie.outbox.save(House(address: "\(number)"), id: "\(number)", version: 0)
+            try await selfie.outbox.create(House(address: "\(number)"), id: "\(number)")
         }
         try await poll {
             await selfie.outbox.hurry()

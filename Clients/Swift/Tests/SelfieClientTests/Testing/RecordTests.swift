@@ -67,15 +67,17 @@ struct RecordTests {
         #expect(tries == 2 && modified.fields.points == 11 && modified.version == 3)
     }
 
-    @Test("A change whose answer is lost is made once", arguments: ["create", "update", "delete", "send"])
+    @Test("A change whose answer is lost is made once", arguments: ["create", "save", "update", "delete", "send"])
     func lostAnswers(kind: String) async throws {
         let (service, ada, bob) = try await clients()
         let houses = ada.records(House.self)
-        let record = try await houses.create(House(address: "a"), id: "h")
+        var record = try await houses.create(House(address: "a"), id: "h")
+        record.fields.points = 1
         let bobID = try #require(try bob.userID)
         service.loseNextAnswer()
         switch kind {
         case "create": #expect(try await houses.create(House(address: "b"), id: "i").version == 1)
+        case "save": #expect(try await houses.save(House(address: "b"), id: "h").version == 2)
         case "update": #expect(try await houses.update(record).version == 2)
         case "delete": try await houses.delete("h")
         default: try await ada.inbox(of: bobID).create(Letter(text: "Hi"), id: "l")
@@ -83,6 +85,28 @@ struct RecordTests {
         #expect(service.receivedCalls.filter { $0.status == nil }.count == 1)
         #expect(try await houses.find("h") == nil ? kind == "delete" : kind != "delete")
         #expect(try await bob.records(Letter.self).all().collect().count == (kind == "send" ? 1 : 0))
+    }
+
+    @Test("A change sends what has changed, and leaves fields that the type does not know")
+    func unknownFields() async throws {
+        struct Address: RecordFields {
+            static let collection = "houses"
+            var address: String
+        }
+        let (_, ada, _) = try await clients()
+        try await ada.records(House.self).create(House(address: "a", points: 7), id: "h")
+        let addresses = ada.records(Address.self)
+        var record = try await addresses.record("h")
+        record.fields.address = "b"
+        try await addresses.update(record)
+        try await addresses.modify("h") { $0.address += "c" }
+        record = try await addresses.record("h")
+        record.fields.address += "d"
+        try await ada.outbox.update(record, ifUnchanged: true)
+        try await ada.outbox.waitUntilSent()
+        #expect(try await ada.records(House.self).record("h").fields == House(address: "bcd", points: 7))
+        try await ada.records(House.self).modify("h") { $0.points = nil }
+        #expect(try await ada.records(House.self).record("h").fields == House(address: "bcd"))
     }
 
     @Test("Many are created, or none")

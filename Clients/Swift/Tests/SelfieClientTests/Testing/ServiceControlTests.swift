@@ -58,7 +58,7 @@ struct ServiceControlTests {
             var path: URL?
             _ = service.makeClient { path = $0.folder.deletingLastPathComponent() }
             folder = try #require(path)
-            try await selfie.outbox.save(House(address: "12 Rose Street"))
+            try await selfie.outbox.create(House(address: "12 Rose Street"))
             try await selfie.outbox.waitUntilSent()
             #expect(FileManager.default.fileExists(atPath: folder.path))
         }
