@@ -1,3 +1,5 @@
+import Foundation
+
 /// A record or a photo.
 struct ItemKey: Hashable, Sendable {
     let collection: String
@@ -6,6 +8,11 @@ struct ItemKey: Hashable, Sendable {
     let id: String
 
     static func photo(_ id: String) -> ItemKey { ItemKey(collection: "photos", inbox: nil, id: id) }
+
+    /// Whether a text can be an id.
+    static func isValid(_ id: String) -> Bool {
+        id.range(of: #"\A[A-Za-z0-9._:~@-]{1,255}\z"#, options: .regularExpression) != nil
+    }
 }
 
 /// What a user may do with a record or a photo.

@@ -6,7 +6,7 @@ enum RecordCalls {
         [
             Route("GET", path, .user(list)), Route("POST", path, .user(create)),
             Route("GET", path + "/*", .user(get)), Route("PUT", path + "/*", .user(put)),
-            Route("DELETE", path + "/*", .user(delete)),
+            Route("PATCH", path + "/*", .user(patch)), Route("DELETE", path + "/*", .user(delete)),
         ]
     }
 
@@ -76,9 +76,26 @@ enum RecordCalls {
     private static func put(_ state: inout ServiceState, _ request: ServiceRequest, _ session: Session) throws
         -> ServiceAnswer
     {
+        try change(.put, &state, request, session)
+    }
+
+    private static func patch(_ state: inout ServiceState, _ request: ServiceRequest, _ session: Session) throws
+        -> ServiceAnswer
+    {
+        try change(.patch, &state, request, session)
+    }
+
+    private static func change(
+        _ action: RecordContent.Action,
+        _ state: inout ServiceState,
+        _ request: ServiceRequest,
+        _ session: Session
+    ) throws -> ServiceAnswer {
         let location = try Location(state, request, session)
-        let content = try RecordContent(try request.json, at: state.now)
-        let record = try write(&state, location.key, content, try RecordPrecondition(request), location, session)
+        let json = try request.json
+        let precondition = try RecordPrecondition(request)
+        let content = try RecordContent(action, json, id: location.id)
+        let record = try write(&state, location.key, content, precondition, location, session)
         return state.answer(record, for: session.userID)
     }
 
@@ -91,7 +108,7 @@ enum RecordCalls {
         _ session: Session
     ) throws -> StoredRecord {
         guard location.isForeign, let recipient = location.inbox else {
-            return try state.put(key, content, precondition, by: session.userID)
+            return try state.write(key, content, precondition, by: session.userID)
         }
         return try state.send(key, content, precondition, by: session.userID, to: recipient)
     }
@@ -119,9 +136,8 @@ enum RecordCalls {
         _ location: Location,
         _ session: Session
     ) throws -> StoredRecord {
-        let content = try RecordContent(json, at: state.now)
+        let content = try RecordContent(.create, json, id: nil)
         let key = location.key(content.id ?? RandomText.make(idLength))
-        guard state.records[key] == nil, state.records.sent[key] == nil else { throw ServiceRefusal.recordIDTaken }
         return try write(&state, key, content, .none, location, session)
     }
 

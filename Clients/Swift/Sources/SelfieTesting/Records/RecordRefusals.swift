@@ -67,8 +67,8 @@ extension ServiceRefusal {
     )
 
     /// A body that is no record.
-    static func recordMalformed(_ message: String) -> ServiceRefusal {
-        ServiceRefusal(status: 400, code: "record_malformed", message: message)
+    static func recordMalformed(_ name: String, _ rule: String) -> ServiceRefusal {
+        ServiceRefusal(status: 400, code: "record_malformed", message: "\(name) - \(rule),")
     }
 
     /// An index that a list needs is missing.

@@ -9,11 +9,20 @@ struct RecordRules {
     let author: String
     /// The record's data before.
     let old: [String: JSONValue]
+    private static let maxBytes = 64 << 10
+
+    /// Requires that data is not too large.
+    ///
+    /// - Throws: `ServiceRefusal`.
+    static func checkSize(of data: [String: JSONValue]) throws(ServiceRefusal) {
+        guard ((try? JSONCoding.encode(data)) ?? Data()).count <= maxBytes else { throw .recordTooLarge }
+    }
 
     /// Requires that data fits the schema.
     ///
     /// - Throws: `ServiceRefusal` that names all fields which do not.
     func check(_ data: [String: JSONValue]) throws(ServiceRefusal) {
+        try Self.checkSize(of: data)
         guard let fields = collection.fields else { return }
         var errors = collection.isOpen ? [] : data.keys.filter { fields[$0] == nil }.map { "\($0) - is unknown," }
         for (name, field) in fields {

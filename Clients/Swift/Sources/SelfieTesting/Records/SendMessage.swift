@@ -21,18 +21,30 @@ extension ServiceState {
         by userID: String,
         to recipient: String
     ) throws(ServiceRefusal) -> StoredRecord {
+        guard accounts[recipient] != nil else { throw MemberCalls.notFound }
         if let sent = records.sent[key] {
+            guard content.action != .create else { throw .recordIDTaken }
+            guard content.action != .patch else {
+                throw sent.ownerID == userID ? .recordForbidden : .recordNotFound
+            }
             guard sent.ownerID == userID, sent.data == content.data else { throw .messageIDTaken }
             try precondition.check(1)
             return message(key, sent)
         }
         // An id that the recipient has used is taken as well.
-        guard records[key] == nil else { throw .messageIDTaken }
-        guard accounts[recipient] != nil, !hasBlocked(recipient, userID) else { throw MemberCalls.notFound }
-        let record = try put(key, content, precondition, by: userID)
+        if records[key] != nil {
+            switch content.action {
+            case .create: throw .recordIDTaken
+            case .put: throw .messageIDTaken
+            case .patch: throw .recordNotFound
+            }
+        }
+        guard content.action != .patch else { throw .recordNotFound }
+        guard !hasBlocked(recipient, userID) else { throw MemberCalls.notFound }
+        let record = try write(key, content, precondition, by: userID)
         let sent = SentMessage(
             ownerID: userID,
-            data: content.data,
+            data: record.data,
             createdAt: record.createdAt,
             expiresAt: record.expiresAt
         )

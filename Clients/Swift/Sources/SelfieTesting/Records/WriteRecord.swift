@@ -3,24 +3,27 @@ import SelfieClient
 
 /// Creates and changes records.
 extension ServiceState {
-    /// Creates or replaces a record.
+    /// Creates, replaces or changes a record.
     ///
     /// - Parameters:
     ///   - key: The record.
-    ///   - content: What was sent.
+    ///   - content: What was sent, and what for.
     ///   - precondition: What must hold.
     ///   - userID: Who writes it.
     /// - Returns: The record as it is then.
     /// - Throws: `ServiceRefusal`.
-    mutating func put(
+    mutating func write(
         _ key: ItemKey,
         _ content: RecordContent,
         _ precondition: RecordPrecondition,
         by userID: String
     ) throws(ServiceRefusal) -> StoredRecord {
         let collection = try collection(key.collection, seenBy: userID)
+        guard ItemKey.isValid(key.id) else { throw .recordIDInvalid }
+        if case .at(let date) = content.expiry, date <= now { throw .expiryInvalid }
         guard let record = records[key] else { return try create(key, content, precondition, collection, by: userID) }
         let rights = grants.rights(of: userID, to: key)
+        guard content.action != .create else { throw .recordIDTaken }
         guard !rights.isEmpty else { throw .recordNotFound }
         guard rights.contains(.write) else { throw .recordForbidden }
         try precondition.check(record.version)
@@ -28,7 +31,7 @@ extension ServiceState {
         next.expiresAt = content.expiresAt(after: record.expiresAt)
         guard next.expiresAt == record.expiresAt || rights.contains(.delete) else { throw .recordForbidden }
         try share(&next, content, collection, by: userID, mayShare: rights.contains(.share))
-        next.data = content.data
+        next.data = content.data(after: record.data)
         // Only new children change these fields.
         for name in setFields(of: key.collection) { next.data[name] = record.data[name] }
         try RecordRules(state: self, collection: collection, author: userID, old: record.data).check(next.data)
@@ -46,18 +49,16 @@ extension ServiceState {
         _ collection: RecordSchema.Collection,
         by userID: String
     ) throws(ServiceRefusal) -> StoredRecord {
+        guard let data = content.data, content.action != .patch else { throw .recordNotFound }
         switch precondition {
         case .none, .absent: break
         // The answer is that of a record that this user may not see.
         case .exists, .version: throw .recordNotFound
         }
-        guard key.id.range(of: #"\A[A-Za-z0-9._:~@-]{1,255}\z"#, options: .regularExpression) != nil else {
-            throw .recordIDInvalid
-        }
         guard mayCreate(in: collection, userID) else { throw .recordForbidden }
         var shape = StoredRecord(
             key: key,
-            data: content.data,
+            data: data,
             ownerID: userID,
             readers: [],
             writers: [],
@@ -67,7 +68,7 @@ extension ServiceState {
             expiresAt: nil,
             number: 0
         )
-        try RecordRules(state: self, collection: collection, author: userID, old: [:]).check(content.data)
+        try RecordRules(state: self, collection: collection, author: userID, old: [:]).check(data)
         try share(&shape, content, collection, by: userID, mayShare: true)
         let parent = parent(of: shape, collection, writtenBy: userID)
         if let parent, content.readers == nil, content.writers == nil {
@@ -76,7 +77,7 @@ extension ServiceState {
         }
         let record = records.add(
             key,
-            content.data,
+            data,
             ownerID: userID,
             readers: shape.readers,
             writers: shape.writers,
