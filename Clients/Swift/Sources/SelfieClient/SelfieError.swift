@@ -10,7 +10,9 @@ public enum SelfieError: Error, Sendable, Hashable, Codable {
     case interrupted
     /// The connection is not secure, so nothing was sent.
     case notSecure
-    /// The service is busy or out of order. `retryAfter` is how long to wait, if it said so.
+    /// The service is busy or out of order. What was asked for may have been done.
+    ///
+    /// `retryAfter` is how long to wait, if the service or a proxy said so.
     case unavailable(retryAfter: Duration?)
     /// A limit is reached. `retryAfter` is how long to wait, if the service said so.
     case tooManyRequests(retryAfter: Duration?)
@@ -155,17 +157,12 @@ extension SelfieError {
     /// - Returns: The error.
     static func of(_ response: TransportResponse) -> SelfieError {
         let pause = response.headers["retry-after"].flatMap(Int.init).map { Duration.seconds(max($0, 0)) }
-        struct Body: Decodable { let message: String, code: String? }
-        guard let body = try? JSONCoding.decode(Body.self, from: response.body) else {
-            // A proxy before the service has no JSON.
-            return switch response.status {
-            case 429: .tooManyRequests(retryAfter: pause)
-            case 502, 503, 504: .unavailable(retryAfter: pause)
-            default: .unexpectedAnswer(status: response.status)
-            }
+        if let refusal = response.refusal { return of(refusal, retryAfter: pause) }
+        return switch response.status {
+        case 429: .tooManyRequests(retryAfter: pause)
+        case 500, 502, 503, 504: .unavailable(retryAfter: pause)
+        default: .unexpectedAnswer(status: response.status)
         }
-        let refusal = Refusal(status: response.status, code: body.code ?? "", message: body.message)
-        return of(refusal, retryAfter: pause)
     }
 
     private static func of(_ refusal: Refusal, retryAfter pause: Duration?) -> SelfieError {
@@ -207,6 +204,31 @@ extension SelfieError {
         case .tooLarge: .unexpectedAnswer(status: 200)
         case .unreadableBody: .storage("The file to send can't be read.")
         case .unwritableAnswer: .storage("The answer can't be written into a file.")
+        }
+    }
+}
+
+extension TransportResponse {
+    /// The service's refusal; nil if somebody else has answered: each refusal of the service has a code.
+    var refusal: SelfieError.Refusal? {
+        struct Body: Decodable { let message, code: String }
+        guard let body = try? JSONCoding.decode(Body.self, from: self.body), !body.code.isEmpty else { return nil }
+        return SelfieError.Refusal(status: status, code: body.code, message: body.message)
+    }
+
+    /// Whether the service may have done what was asked for, although this is no success.
+    ///
+    /// An answer of somebody else's says nothing about that. The service itself answers 503 also to a change that takes
+    /// too long, and goes on with it. Example settings of proxies use its 503 for all that they get no answer to.
+    var mayBeDone: Bool { refusal == nil || status == 408 || status >= 500 }
+}
+
+extension TransportError {
+    /// Whether the service may have done what was asked for.
+    var mayBeDone: Bool {
+        switch self {
+        case .notConnected, .notSecure, .unreadableBody: false
+        case .interrupted, .tooLarge, .unwritableAnswer: true
         }
     }
 }

@@ -75,10 +75,10 @@ final class APIClient: Sendable {
             tries += 1
             do {
                 return (try await sendOnce(call, progress: progress), mayBeDone)
-            } catch let error as SelfieError {
-                if error == .interrupted { mayBeDone = true }
-                guard !call.isTriedOnce, tries < configuration.maxTries, let pause = pause(after: error, tries, call)
-                else { throw error }
+            } catch let failure as FailedTry {
+                if failure.mayBeDone { mayBeDone = true }
+                guard !call.isTriedOnce, tries < configuration.maxTries, let pause = pause(after: failure, tries, call)
+                else { throw failure.error }
                 try await Task.sleep(for: pause)
                 if mayBeDone, let findDone = call.findDone, let response = try await findDone() {
                     return (response, true)
@@ -87,11 +87,19 @@ final class APIClient: Sendable {
         }
     }
 
-    /// How long to wait before a call is tried again; nil if that would not help.
-    private func pause(after error: SelfieError, _ tries: Int, _ call: Call) -> Duration? {
-        switch error {
+    /// Why a try has failed.
+    private struct FailedTry: Error {
+        let error: SelfieError
+        /// Whether the service may have done what was asked for.
+        let mayBeDone: Bool
+    }
+
+    /// How long to wait before a call is tried again; nil if that would not help, or might do it twice.
+    private func pause(after failure: FailedTry, _ tries: Int, _ call: Call) -> Duration? {
+        guard call.isRepeatable || !failure.mayBeDone else { return nil }
+        switch failure.error {
         case .unavailable(let wanted?), .tooManyRequests(let wanted?):
-            // The service did nothing. Not all clients should be back at the same moment.
+            // Not all clients should be back at the same moment.
             return wanted <= configuration.patience ? wanted + .milliseconds(Int.random(in: 0...500)) : nil
         case .interrupted, .unavailable, .tooManyRequests:
             return call.isRepeatable ? Backoff.pause(after: tries) : nil
@@ -99,6 +107,10 @@ final class APIClient: Sendable {
         }
     }
 
+    /// Sends a call once.
+    ///
+    /// - Throws: `FailedTry` when there is no answer that the call accepts, ``SelfieError`` when nothing can be sent, or
+    ///   `CancellationError`.
     private func sendOnce(_ call: Call, progress: (@Sendable (Int64) -> Void)?) async throws -> TransportResponse {
         var session: Session?
         var request = TransportRequest(
@@ -127,17 +139,15 @@ final class APIClient: Sendable {
             if response.status == 200 || call.alsoAccepts.contains(response.status) { return response }
             let error = SelfieError.of(response)
             if error == .notSignedIn, let session { end(session, by: response) }
-            throw error
+            throw FailedTry(error: error, mayBeDone: response.mayBeDone)
         } catch let error as TransportError {
             log(call, start, status: "\(error)", requestID: nil)
-            throw SelfieError.of(error)
+            throw FailedTry(error: .of(error), mayBeDone: error.mayBeDone)
         }
     }
 
     private func end(_ session: Session, by response: TransportResponse) {
-        struct Body: Decodable { let code: String }
-        let code = try? JSONCoding.decode(Body.self, from: response.body).code
-        sessions.end(session, code == "token_expired" ? .expired : .revoked)
+        sessions.end(session, response.refusal?.code == "token_expired" ? .expired : .revoked)
     }
 
     private func log(_ call: Call, _ start: ContinuousClock.Instant, status: String, requestID: String?) {

@@ -40,6 +40,25 @@ struct ErrorTests {
         #expect(Self.error(status, code) == expected)
     }
 
+    @Test(
+        "An answer without a code is not the service's",
+        arguments: [400, 401, 403, 404, 409, 412, 413],
+        [
+            #"{"message":"No."}"#, #"{"message":"No.","code":""}"#, #"{"message":"No.","code":7}"#,
+            #"{"code":"record_not_found"}"#, "<html>No.</html>", "",
+        ]
+    )
+    func foreign(status: Int, body: String) {
+        #expect(SelfieError.of(.json(body, status: status)) == .unexpectedAnswer(status: status))
+    }
+
+    @Test("An error of a proxy may pass, and its pause counts", arguments: [429, 500, 502, 503, 504])
+    func proxy(status: Int) {
+        let answer = TransportResponse.json(#"{"message":"No."}"#, status: status, headers: ["Retry-After": "7"])
+        let error = SelfieError.of(answer)
+        #expect(error.isTransient && error.retryAfter == .seconds(7) && answer.mayBeDone)
+    }
+
     @Test("A message about several fields has a line for each")
     func lines() {
         let refusal = SelfieError.Refusal(

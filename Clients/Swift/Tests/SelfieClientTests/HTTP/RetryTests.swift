@@ -47,10 +47,33 @@ struct RetryTests {
     func retryAfter() async throws {
         let start = ContinuousClock.now
         let (tries, error) = try await Self.run("POST") { number in
-            number == 1 ? .refusal(503, "service_unavailable", headers: ["Retry-After": "1"]) : .json("{}")
+            number == 1 ? .refusal(429, "too_many_at_once", headers: ["Retry-After": "1"]) : .json("{}")
         }
         #expect(tries == 2 && error == nil)
         #expect(ContinuousClock.now - start >= .seconds(1))
+    }
+
+    @Test("are not tried again after an answer that may come behind the work", arguments: [500, 502, 503, 504])
+    func failedBehindTheWork(status: Int) async throws {
+        let headers = ["Retry-After": "0"]
+        for answer in [
+            TransportResponse.json(#"{"message":"Internal server error"}"#, status: status, headers: headers),
+            .json("<html>Bad Gateway</html>", status: status, headers: headers),
+            .refusal(status, "service_unavailable", headers: headers),
+        ] {
+            let (tries, error) = try await Self.run("POST") { _ in answer }
+            #expect(tries == 1 && error == .unavailable(retryAfter: .zero))
+            let (puts, none) = try await Self.run("PUT") { number in number == 1 ? answer : .json("{}") }
+            #expect(puts == 2 && none == nil)
+        }
+    }
+
+    @Test("wait as long as a proxy says, if they can be repeated")
+    func proxyPause() async throws {
+        let (tries, error) = try await Self.run("GET") { _ in
+            .json("<html></html>", status: 503, headers: ["Retry-After": "600"])
+        }
+        #expect(tries == 1 && error == .unavailable(retryAfter: .seconds(600)))
     }
 
     @Test("do not wait for longer than a user would")
@@ -96,11 +119,32 @@ struct RetryTests {
         }
     }
 
+    /// How the first try of a change ends.
+    enum FirstTry: String, CaseIterable {
+        case conflict, rateLimit, interruption, proxyError, codelessError, internalError, unavailable
+
+        /// Whether the service may have made the change.
+        var mayBeMade: Bool { self != .conflict && self != .rateLimit }
+
+        func answer() throws -> TransportResponse {
+            let headers = ["Retry-After": "0"]
+            return switch self {
+            case .conflict: .refusal(412, "record_version_differs")
+            case .rateLimit: .refusal(429, "too_many_requests", headers: headers)
+            case .interruption: throw TransportError.interrupted
+            case .proxyError: .json("<html></html>", status: 502, headers: headers)
+            case .codelessError: .json(#"{"message":"Timeout"}"#, status: 504, headers: headers)
+            case .internalError: .refusal(500, "internal_error")
+            case .unavailable: .refusal(503, "service_unavailable", headers: headers)
+            }
+        }
+    }
+
     @Test(
-        "An equal change of the same version is one's own only after a try without an answer",
-        arguments: [false, true]
+        "An equal change of the same version is one's own only after a try that may have made it",
+        arguments: FirstTry.allCases
     )
-    func equalChange(isInterrupted: Bool) async throws {
+    func equalChange(first: FirstTry) async throws {
         struct House: RecordFields {
             static let collection = "houses"
             var points = 1
@@ -112,8 +156,7 @@ struct RetryTests {
                 """#
             let transport = ScriptedTransport { request, number in
                 if request.method == "GET" { return .json(record) }
-                if isInterrupted, number == 1 { throw TransportError.interrupted }
-                return .refusal(412, "record_version_differs")
+                return number == 1 ? try first.answer() : .refusal(412, "record_version_differs")
             }
             let selfie = try Selfie.scripted(transport, folder: folder)
             let write = RecordWrite(
@@ -124,9 +167,9 @@ struct RetryTests {
             )
             do {
                 let response = try await write.send(selfie.api, nil)
-                #expect(isInterrupted && response?.status == 200)
+                #expect(first.mayBeMade && response?.status == 200)
             } catch SelfieError.versionDiffers {
-                #expect(!isInterrupted && transport.all.count == 1)
+                #expect(!first.mayBeMade && transport.all.allSatisfy { $0.method == "PUT" })
             }
         }
     }
