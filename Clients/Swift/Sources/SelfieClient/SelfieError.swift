@@ -156,7 +156,7 @@ extension SelfieError {
     /// - Parameter response: An answer whose status is not 200.
     /// - Returns: The error.
     static func of(_ response: TransportResponse) -> SelfieError {
-        let pause = response.headers["retry-after"].flatMap(Int.init).map { Duration.seconds(max($0, 0)) }
+        let pause = response.headers["retry-after"].flatMap { RetryAfter.pause($0) }
         if let refusal = response.refusal { return of(refusal, retryAfter: pause) }
         return switch response.status {
         case 429: .tooManyRequests(retryAfter: pause)
