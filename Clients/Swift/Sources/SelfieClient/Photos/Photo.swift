@@ -7,6 +7,7 @@ public struct Photo: Sendable, Hashable, Identifiable {
     /// The file's name at its upload.
     public let name: String
     public let title: String
+    /// Where its bytes are; for an upload with `isListed: false` only until the URL ends.
     public let link: PhotoLink
     public let createdAt: Date?
     public let byteCount: Int?

@@ -2,7 +2,8 @@ public import Foundation
 
 /// Where a photo can be loaded from: a URL that needs no token, and ends after a day or two.
 ///
-/// ``Photos`` renews it when it has ended. The URL's signature is in no description.
+/// ``Photos`` renews it when it has ended. Only the link of an upload with `isListed: false` can't be renewed: the photo
+/// belongs to records, and ``Record/photo(_:)`` is its lasting link. The URL's signature is in no description.
 public struct PhotoLink: Sendable, Hashable {
     /// What to ask for a new URL when this one has ended.
     enum Origin: Sendable, Hashable {

@@ -12,7 +12,7 @@ public actor Photos {
     /// The lists that the service answered last, with their entity tags.
     private var lists: [Order: (userID: String, tag: String, photos: [Photo])] = [:]
     private var cache: (userID: String, pictures: PictureCache)?
-    /// URLs that were renewed, by the ones that have ended.
+    /// The newest link of each link that has ended.
     private var renewed: [PhotoLink: PhotoLink] = [:]
     private static let maxRenewed = 1_000
 
@@ -29,7 +29,8 @@ public actor Photos {
     ///   - source: The photo: JPEG, PNG, GIF, WebP, HEIC or AVIF.
     ///   - title: At most 255 characters.
     ///   - name: The file's name.
-    ///   - isListed: Whether it is in the list of photos. Others belong to records, and go with them.
+    ///   - isListed: Whether it is in the list of photos. Others belong to records, and go with them. The link of such an
+    ///     upload ends after a day or two, and can't be renewed: ``Record/photo(_:)`` is the one to keep.
     ///   - progress: Called as the bytes are sent, on any thread.
     /// - Returns: The photo.
     /// - Throws: ``SelfieError/notAPhoto(_:)``, for example.
@@ -137,19 +138,19 @@ public actor Photos {
 
     /// A picture's bytes, from the device if it was loaded before.
     ///
-    /// A URL that has ended is renewed.
+    /// A URL that has ended is renewed, but not that of an upload with `isListed: false`: take ``Record/photo(_:)`` then.
     ///
     /// - Parameters:
     ///   - link: A photo's or a record's.
     ///   - size: Which picture.
     /// - Returns: JPEG, PNG, GIF, WebP, HEIC or AVIF.
-    /// - Throws: ``SelfieError/notFound(_:)`` when the user may not see it any more.
+    /// - Throws: ``SelfieError/notFound(_:)`` when the user may not see it any more, or its link can't be renewed.
     public func data(of link: PhotoLink, size: PictureSize = .original) async throws -> Data {
         let pictures = pictures()
         if let data = await pictures?.picture(link.id, size) { return data }
-        var link = renewed[link] ?? link
+        var newest = renewed[link] ?? link
         for isLast in [false, true] {
-            var call = Call("GET", link.url(size))
+            var call = Call("GET", newest.url(size))
             (call.authentication, call.followsRedirects, call.maxAnswerBytes) = (.none, true, 256 << 20)
             do {
                 let response = try await api.send(call)
@@ -158,9 +159,9 @@ public actor Photos {
                 }
                 return response.body
             } catch SelfieError.forbidden where !isLast {
-                let fresh = try await renew(link)
+                newest = try await renew(link)
                 if renewed.count >= Self.maxRenewed { renewed = [:] }
-                (renewed[link], link) = (fresh, fresh)
+                renewed[link] = newest
             }
         }
         throw SelfieError.unexpectedAnswer(status: 403)
@@ -168,10 +169,16 @@ public actor Photos {
 
     /// A new URL of a photo whose URL has ended.
     private func renew(_ link: PhotoLink) async throws -> PhotoLink {
-        let gone = SelfieError.notFound(.init(status: 404, code: "photo_not_found", message: "The photo is gone."))
+        func notFound(_ message: String) -> SelfieError {
+            .notFound(.init(status: 404, code: "photo_not_found", message: message))
+        }
+        let gone = notFound("The photo is gone.")
         switch link.origin {
         case .ownPhoto:
-            guard let photo = try await list().first(where: { $0.id == link.id }) else { throw gone }
+            // The service has no call for a single photo.
+            guard let photo = try await list().first(where: { $0.id == link.id }) else {
+                throw notFound("The photo is not in the list. If a record has it, take the link from the record.")
+            }
             return photo.link
         case .record(let path, let field):
             let record: RecordPhotos = try await api.send(Call("GET", api.url(path)))

@@ -109,6 +109,41 @@ struct PhotoTests {
         #expect(service.receivedCalls.count == count)
     }
 
+    @Test("A URL that has ended is asked for once, also after its successors have ended")
+    func renewedAgain() async throws {
+        let (service, selfie) = try await client()
+        let photo = try await selfie.photos.upload(.data(TestPhoto.png), title: "x")
+        /// The statuses of the calls that load a picture; each size is kept on the device by itself.
+        func statuses(_ size: PictureSize) async throws -> [Int?] {
+            let count = service.receivedCalls.count
+            #expect(try await selfie.photos.data(of: photo.link, size: size) == TestPhoto.png)
+            return service.receivedCalls[count...].map(\.status)
+        }
+        service.endPhotoURLs()
+        #expect(try await statuses(.original) == [403, 200, 200])
+        service.endPhotoURLs()
+        #expect(try await statuses(.small) == [403, 200, 200])
+        #expect(try await statuses(.medium) == [200])
+    }
+
+    @Test("The link of an upload that is not listed can't be renewed, and the error says what to do")
+    func unlisted() async throws {
+        let (service, selfie) = try await client()
+        let photo = try await selfie.photos.upload(.data(TestPhoto.png), title: "x", isListed: false)
+        let message = Message(threadId: "t", text: "Look", picture: photo.id)
+        try await selfie.records(ChatThread.self).create(ChatThread(name: "T"), id: "t")
+        try await selfie.records(Message.self).create(message, id: "m")
+        service.endPhotoURLs()
+        do {
+            _ = try await selfie.photos.data(of: photo.link)
+            Issue.record("It was loaded.")
+        } catch SelfieError.notFound(let refusal) {
+            #expect(refusal.code == "photo_not_found" && refusal.message.contains("take the link from the record"))
+        }
+        let link = try #require(try await selfie.records(Message.self).record("m").photo("picture"))
+        #expect(try await selfie.photos.data(of: link) == TestPhoto.png)
+    }
+
     @Test("URLs of records, members and profiles are renewed at their own place, as long as the user may see them")
     func otherRenewals() async throws {
         let (service, ada) = try await client()
