@@ -94,13 +94,14 @@ extension Selfie {
         var call = Call("POST", api.url(["signin"]))
         call.authentication = .app
         try call.send(body)
-        return try begin(try await api.send(call))
+        return try await begin(try await api.send(call))
     }
 
     /// Begins a session by an answer that has a token.
-    private func begin(_ answer: AccountAnswer) throws -> Account {
+    private func begin(_ answer: AccountAnswer) async throws -> Account {
         guard let token = answer.token else { throw SelfieError.unexpectedAnswer(status: 200) }
         try api.sessions.begin(Session(token: token, userID: answer.id))
+        await sessionFollower.catchUp()
         return answer.account
     }
 
@@ -136,7 +137,7 @@ extension Selfie {
         var body = ["email": email, "code": code, "new_password": try api.cipher.encrypt(newPassword)]
         body["device"] = api.configuration.deviceName
         try call.send(body)
-        return try begin(try await api.send(call))
+        return try await begin(try await api.send(call))
     }
 
     /// Replaces the password.
@@ -161,6 +162,7 @@ extension Selfie {
             guard let token = answer.token else { throw SelfieError.unexpectedAnswer(status: 200) }
             return Session(token: token, userID: answer.id)
         }
+        await sessionFollower.catchUp()
     }
 
     /// Sets the first password of an account without one.
