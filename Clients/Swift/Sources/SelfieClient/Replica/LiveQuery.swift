@@ -1,73 +1,118 @@
 import Foundation
 
-/// The records of a collection that fit, in their order: a plain value that is told what has changed.
-struct LiveQuery<Fields: RecordFields>: Sendable {
-    let filters: [RecordFilter]
-    let order: RecordOrder
-    let limit: Int?
-    private var matches: [String: (key: SortKey, record: Record<Fields>)] = [:]
+/// The records or photos that fit, in their order: a plain value that is told what has changed.
+struct LiveQuery<Element: Sendable>: Sendable {
+    private typealias Match = (key: SortKey, element: Element)
 
-    init(filters: [RecordFilter], order: RecordOrder, limit: Int?) {
-        (self.filters, self.order, self.limit) = (filters, order, limit)
-    }
+    /// The collection that it looks at.
+    let collection: String
+    private let isDescending: Bool
+    private let limit: Int?
+    private let match: @Sendable (ReplicaEntry) -> (key: SortKey, element: Element)?
+    private let isSame: @Sendable (Element, Element) -> Bool
+    private var matches: [String: Match] = [:]
+    /// The keys of all matches, the smallest first.
+    private var keys: [SortKey] = []
 
     /// What was different.
     struct Difference: Sendable {
-        var inserted: [Record<Fields>] = []
-        var updated: [Record<Fields>] = []
+        var inserted: [Element] = []
+        var updated: [Element] = []
+        /// Ids.
         var removed: [String] = []
 
         var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && removed.isEmpty }
     }
 
-    /// Takes over records that have changed.
+    /// Takes over entries that have changed.
     ///
     /// - Parameter entries: What the replica has now; nil for what is gone.
     /// - Returns: What is different, without regard to the limit.
     @discardableResult
     mutating func update(_ entries: [String: ReplicaEntry?]) -> Difference {
         var difference = Difference()
+        // Sorting all is faster than many single steps.
+        let sortsAll = entries.count > 16 + keys.count / 16
         for (id, entry) in entries {
-            let match = entry.flatMap(match)
-            switch (matches[id], match) {
-            case (nil, nil): break
+            let (old, new) = (matches[id], entry.flatMap(match))
+            switch (old, new) {
+            case (nil, nil): continue
             case (_?, nil): difference.removed.append(id)
-            case (nil, let new?): difference.inserted.append(new.record)
+            case (nil, let new?): difference.inserted.append(new.element)
             case (let old?, let new?):
-                if !old.record.isSameVersion(as: new.record) { difference.updated.append(new.record) }
+                if !isSame(old.element, new.element) { difference.updated.append(new.element) }
             }
-            matches[id] = match
+            matches[id] = new
+            guard !sortsAll, old?.key != new?.key else { continue }
+            if let old { keys.remove(at: position(of: old.key)) }
+            if let new { keys.insert(new.key, at: position(of: new.key)) }
         }
+        if sortsAll { keys = matches.values.map(\.key).sorted() }
         return difference
     }
 
-    private func match(_ entry: ReplicaEntry) -> (key: SortKey, record: Record<Fields>)? {
-        let value = entry.value
-        guard filters.allSatisfy({ $0.matches(value) }), let record: Record<Fields> = entry.record() else { return nil }
-        let field: IndexOrder? =
-            switch order {
-            case .oldestFirst, .newestFirst: nil
-            case .ascending(let field), .descending(let field): IndexOrder(value.indexed(field))
-            }
-        return (SortKey(field: field, createdAt: record.createdAt, id: record.id), record)
+    /// How many keys are smaller.
+    private func position(of key: SortKey) -> Int {
+        var (low, high) = (0, keys.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if keys[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 
-    /// The records that fit, in order.
-    var results: [Record<Fields>] {
-        let sorted = matches.values.sorted { first, second in
-            switch order {
-            case .oldestFirst, .ascending: first.key < second.key
-            case .newestFirst, .descending: second.key < first.key
-            }
+    /// What fits, in order.
+    var results: [Element] {
+        let count = min(limit ?? keys.count, keys.count)
+        let ids = isDescending ? keys.reversed().prefix(count).map(\.id) : keys.prefix(count).map(\.id)
+        return ids.compactMap { matches[$0]?.element }
+    }
+}
+
+extension LiveQuery {
+    /// A query for records.
+    init<Fields: RecordFields>(filters: [RecordFilter], order: RecordOrder, limit: Int?)
+    where Element == Record<Fields> {
+        let field: String?
+        switch order {
+        case .oldestFirst, .newestFirst: field = nil
+        case .ascending(let name), .descending(let name): field = name
         }
-        return sorted.prefix(limit ?? sorted.count).map(\.record)
+        switch order {
+        case .oldestFirst, .ascending: isDescending = false
+        case .newestFirst, .descending: isDescending = true
+        }
+        (collection, self.limit) = (Fields.collection, limit)
+        isSame = { $0.isSameVersion(as: $1) }
+        match = { entry in
+            let value: JSONValue? = filters.isEmpty && field == .none ? .none : entry.value
+            guard filters.allSatisfy({ $0.matches(value ?? .null) }), let record: Record<Fields> = entry.record()
+            else { return nil }
+            let place = field.map { IndexOrder(value?.indexed($0)) }
+            return (SortKey(field: place, createdAt: record.createdAt, id: record.id), record)
+        }
+    }
+}
+
+extension LiveQuery<Photo> {
+    /// The user's photos, the newest first.
+    static var photos: LiveQuery {
+        LiveQuery(
+            collection: "photos",
+            isDescending: true,
+            limit: nil,
+            match: { entry in
+                entry.photo().map { (SortKey(field: nil, createdAt: $0.createdAt ?? .distantPast, id: $0.id), $0) }
+            },
+            isSame: { ($0.title, $0.name, $0.byteCount) == ($1.title, $1.name, $1.byteCount) }
+        )
     }
 }
 
 /// Where a record is in the order of a query.
 ///
 /// Records of one value are in the order of their creation.
-private struct SortKey: Sendable, Comparable {
+struct SortKey: Sendable, Comparable {
     let field: IndexOrder?
     let createdAt: Date
     let id: String
@@ -80,100 +125,4 @@ private struct SortKey: Sendable, Comparable {
         if first.createdAt != second.createdAt { return first.createdAt < second.createdAt }
         return first.id.utf8.lexicographicallyPrecedes(second.id.utf8)
     }
-}
-
-/// A value's place in the order of an index: nothing, `false`, `true`, arrays and objects, numbers, texts and times.
-package enum IndexOrder: Sendable, Comparable {
-    case nothing
-    case no
-    case yes
-    case composite(String)
-    case number(Double)
-    case text(String)
-
-    private static let maxTextLength = 128
-
-    package init(_ value: JSONValue?) {
-        switch value {
-        case nil, .null?: self = .nothing
-        case .bool(let value)?: self = value ? .yes : .no
-        case .integer(let value)?: self = .number(Double(value))
-        case .number(let value)?: self = .number(value)
-        case .string(let value)?:
-            // Times are ordered as times: they may have fractions of a second, or another zone.
-            let time = value.count >= 20 && value.utf8.dropFirst(10).first == UInt8(ascii: "T")
-            self = .text(time ? JSONCoding.date(of: value).map(JSONCoding.text) ?? value : value)
-        case .array?, .object?:
-            self = .composite((try? JSONCoding.encode(value)).map { String(decoding: $0, as: UTF8.self) } ?? "")
-        }
-    }
-
-    private var rank: Int {
-        switch self {
-        case .nothing: 0
-        case .no: 1
-        case .yes: 2
-        case .composite: 3
-        case .number: 4
-        case .text: 5
-        }
-    }
-
-    /// Texts are equal when their code points are, as for the service.
-    package static func == (first: IndexOrder, second: IndexOrder) -> Bool {
-        switch (first, second) {
-        case (.number(let first), .number(let second)): first == second
-        case (.text(let first), .text(let second)), (.composite(let first), .composite(let second)):
-            first.unicodeScalars.elementsEqual(second.unicodeScalars)
-        default: first.rank == second.rank
-        }
-    }
-
-    package static func < (first: IndexOrder, second: IndexOrder) -> Bool {
-        switch (first, second) {
-        case (.number(let first), .number(let second)): first < second
-        case (.text(let first), .text(let second)), (.composite(let first), .composite(let second)):
-            first.unicodeScalars.prefix(maxTextLength).lexicographicallyPrecedes(
-                second.unicodeScalars.prefix(maxTextLength)
-            )
-        default: first.rank < second.rank
-        }
-    }
-}
-
-extension JSONValue {
-    /// The value of a record that an index has: a field of its data, or one of its own times.
-    fileprivate func indexed(_ field: String) -> JSONValue? {
-        self["data"]?[field] ?? (["created_at", "updated_at"].contains(field) ? self[field] : nil)
-    }
-}
-
-extension RecordFilter {
-    /// Whether a record fits, as the service decides it.
-    fileprivate func matches(_ record: JSONValue) -> Bool {
-        let value = IndexOrder(record.indexed(field))
-        switch condition {
-        case .equal(let wanted): return value == IndexOrder(wanted)
-        case .oneOf(let wanted): return wanted.contains { value == IndexOrder($0) }
-        case .prefix(let beginning):
-            guard case .text(let text) = value else { return false }
-            return text.unicodeScalars.starts(with: beginning.unicodeScalars)
-        case .range(let bounds):
-            return bounds.allSatisfy { sign, bound in
-                let bound = IndexOrder(bound)
-                guard value.isSameKind(as: bound) else { return false }
-                return switch sign {
-                case ">": bound < value
-                case ">=": !(value < bound)
-                case "<": value < bound
-                default: !(bound < value)
-                }
-            }
-        }
-    }
-}
-
-extension IndexOrder {
-    /// Whether both are nothing, truth values, composites, numbers or texts.
-    package func isSameKind(as other: IndexOrder) -> Bool { rank == other.rank }
 }

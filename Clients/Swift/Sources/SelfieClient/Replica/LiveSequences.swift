@@ -7,12 +7,12 @@ public struct LiveResults<Fields: RecordFields>: AsyncSequence, Sendable {
     public typealias Element = [Record<Fields>]
 
     let replica: Replica
-    let query: LiveQuery<Fields>
+    let query: LiveQuery<Record<Fields>>
 
     public func makeAsyncIterator() -> Iterator { Iterator(source: LiveSource(replica, query)) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        var source: LiveSource<Fields>
+        var source: LiveSource<Record<Fields>>
 
         public mutating func next() async -> [Record<Fields>]? {
             await source.next() == nil ? nil : source.query.results
@@ -39,12 +39,12 @@ public struct LiveChanges<Fields: RecordFields>: AsyncSequence, Sendable {
     public typealias Element = RecordChanges<Fields>
 
     let replica: Replica
-    let query: LiveQuery<Fields>
+    let query: LiveQuery<Record<Fields>>
 
     public func makeAsyncIterator() -> Iterator { Iterator(source: LiveSource(replica, query)) }
 
     public struct Iterator: AsyncIteratorProtocol {
-        var source: LiveSource<Fields>
+        var source: LiveSource<Record<Fields>>
 
         public mutating func next() async -> RecordChanges<Fields>? {
             await source.next().map {
@@ -54,46 +54,65 @@ public struct LiveChanges<Fields: RecordFields>: AsyncSequence, Sendable {
     }
 }
 
-/// A query that is kept up to date by a replica.
-struct LiveSource<Fields: RecordFields>: Sendable {
-    /// Closes the mailbox when nobody iterates any more.
-    private final class Registration: Sendable {
-        let mailbox = Mailbox()
-        private let replica: Replica
-        private let id = Locked<UUID?>(nil)
+/// The user's photos, the newest first, now and whenever they have changed.
+///
+/// A slow reader skips results in between, and gets the last one.
+public struct LivePhotos: AsyncSequence, Sendable {
+    public typealias Element = [Photo]
 
-        init(_ replica: Replica) { self.replica = replica }
+    let replica: Replica
 
-        func open() async {
-            let id = await replica.open(mailbox, for: Fields.collection)
-            self.id.withLock { $0 = id }
-        }
+    public func makeAsyncIterator() -> Iterator { Iterator(source: LiveSource(replica, .photos)) }
 
-        deinit {
-            guard let id = id.withLock({ $0 }) else { return }
-            Task { [replica] in await replica.closeMailbox(id) }
+    public struct Iterator: AsyncIteratorProtocol {
+        var source: LiveSource<Photo>
+
+        public mutating func next() async -> [Photo]? {
+            await source.next() == nil ? nil : source.query.results
         }
     }
+}
 
+/// Closes a mailbox when nobody reads it any more.
+private final class Registration: Sendable {
+    let mailbox = Mailbox()
+    private let replica: Replica
+    private let id = Locked<UUID?>(nil)
+
+    init(_ replica: Replica) { self.replica = replica }
+
+    func open(for collection: String) async {
+        let id = await replica.open(mailbox, for: collection)
+        self.id.withLock { $0 = id }
+    }
+
+    deinit {
+        guard let id = id.withLock({ $0 }) else { return }
+        Task { [replica] in await replica.closeMailbox(id) }
+    }
+}
+
+/// A query that is kept up to date by a replica.
+struct LiveSource<Element: Sendable>: Sendable {
     private let replica: Replica
     private var registration: Registration?
-    private(set) var query: LiveQuery<Fields>
+    private(set) var query: LiveQuery<Element>
 
-    init(_ replica: Replica, _ query: LiveQuery<Fields>) { (self.replica, self.query) = (replica, query) }
+    init(_ replica: Replica, _ query: LiveQuery<Element>) { (self.replica, self.query) = (replica, query) }
 
     /// Waits for a change.
     ///
     /// - Returns: What has changed; at first all that fits. Nil at the end.
-    mutating func next() async -> LiveQuery<Fields>.Difference? {
+    mutating func next() async -> LiveQuery<Element>.Difference? {
         if registration == nil {
             let registration = Registration(replica)
             // Before the records are read, so that no change falls between.
-            await registration.open()
+            await registration.open(for: query.collection)
             self.registration = registration
-            return query.update(await replica.entries(of: Fields.collection))
+            return query.update(await replica.entries(of: query.collection))
         }
         while let ids = await registration?.mailbox.take() {
-            let difference = query.update(await replica.entries(of: Fields.collection, ids))
+            let difference = query.update(await replica.entries(of: query.collection, ids))
             if !difference.isEmpty { return difference }
         }
         return nil
@@ -130,4 +149,9 @@ extension Replica {
     ) -> LiveChanges<Fields> {
         LiveChanges(replica: self, query: LiveQuery(filters: filters, order: .oldestFirst, limit: nil))
     }
+
+    /// The user's photos, the newest first, now and whenever they have changed.
+    ///
+    /// `photos` must be one of the collections.
+    public nonisolated var livePhotos: LivePhotos { LivePhotos(replica: self) }
 }

@@ -229,7 +229,7 @@ public actor Replica {
         for (collection, ids) in Dictionary(grouping: keys, by: \.collection).mapValues({ Set($0.map(\.id)) }) {
             for (_, mailbox) in mailboxes.values.filter({ $0.collection == collection }) { mailbox.put(ids) }
         }
-        let gone = photosBefore.subtracting(copy.photoIDs(of: keys))
+        let gone = photosBefore.filter { !copy.hasPhoto($0) }
         if !gone.isEmpty {
             let photos = photos
             Task { for id in gone { await photos.removePictures(of: id) } }
@@ -303,7 +303,7 @@ public actor Replica {
         order: RecordOrder = .oldestFirst,
         limit: Int? = nil
     ) -> [Record<Fields>] {
-        var query = LiveQuery<Fields>(filters: filters, order: order, limit: limit)
+        var query = LiveQuery<Record<Fields>>(filters: filters, order: order, limit: limit)
         query.update(entries(of: Fields.collection))
         return query.results
     }
@@ -317,8 +317,9 @@ public actor Replica {
     ///
     /// `photos` must be one of the collections.
     public func ownPhotos() -> [Photo] {
-        entries(of: "photos").values.compactMap { $0?.photo() }
-            .sorted { ($0.createdAt ?? .distantPast, $0.id) > ($1.createdAt ?? .distantPast, $1.id) }
+        var query = LiveQuery<Photo>.photos
+        query.update(entries(of: query.collection))
+        return query.results
     }
 
     /// All entries of a collection.

@@ -21,6 +21,26 @@ struct ReplicaEntry: Sendable {
     /// The record or photo as the service sends it.
     let json: Data
     let expiresAt: Date?
+    /// The ids of its photos.
+    let photoIDs: Set<String>
+
+    /// - Parameters:
+    ///   - collection: Its collection; `photos` for a photo.
+    ///   - id: Its id.
+    ///   - value: The record or photo as the service sends it.
+    /// - Throws: `EncodingError`.
+    init(_ collection: String, _ id: String, _ value: JSONValue) throws {
+        json = try JSONCoding.encode(value)
+        expiresAt = value["expires_at"]?.text.flatMap(JSONCoding.date(of:))
+        if collection == "photos" {
+            photoIDs = [id]
+        } else if value["photos"] == .none {
+            photoIDs = []
+        } else {
+            let photos = try? JSONCoding.decode(RecordPhotos.self, from: json)
+            photoIDs = Set(photos?.links(path: []).values.flatMap(\.keys) ?? [])
+        }
+    }
 
     /// The record; nil if its data does not fit the type.
     func record<Fields: RecordFields>() -> Record<Fields>? {
@@ -37,15 +57,18 @@ struct ReplicaEntry: Sendable {
 struct ReplicaCopy: Sendable {
     private(set) var cursor: String?
     private var entries: [String: [String: ReplicaEntry]] = [:]
+    /// How many entries have each photo.
+    private var photoUses: [String: Int] = [:]
     /// The bytes of all entries.
     private(set) var byteCount = 0
 
     mutating func apply(_ page: ChangePage) {
         for change in page.changes {
             let value = change.record ?? change.photo
-            if change.type != "deleted", let value, let json = try? JSONCoding.encode(value) {
-                let expiry = value["expires_at"]?.text.flatMap(JSONCoding.date(of:))
-                set(change.collection, change.id, ReplicaEntry(json: json, expiresAt: expiry))
+            if change.type != "deleted", let value,
+                let entry = try? ReplicaEntry(change.collection, change.id, value)
+            {
+                set(change.collection, change.id, entry)
             } else {
                 remove(change.collection, change.id)
             }
@@ -57,11 +80,20 @@ struct ReplicaCopy: Sendable {
         remove(collection, id)
         entries[collection, default: [:]][id] = entry
         byteCount += entry.json.count
+        for photo in entry.photoIDs { photoUses[photo, default: 0] += 1 }
     }
 
     mutating func remove(_ collection: String, _ id: String) {
-        byteCount -= entries[collection]?.removeValue(forKey: id)?.json.count ?? 0
+        guard let entry = entries[collection]?.removeValue(forKey: id) else { return }
+        byteCount -= entry.json.count
+        for photo in entry.photoIDs {
+            let uses = photoUses[photo, default: 1] - 1
+            photoUses[photo] = uses > 0 ? uses : nil
+        }
     }
+
+    /// Whether any entry has a photo.
+    func hasPhoto(_ id: String) -> Bool { photoUses[id] != nil }
 
     func entry(_ collection: String, _ id: String) -> ReplicaEntry? { entries[collection]?[id] }
 
@@ -69,14 +101,7 @@ struct ReplicaCopy: Sendable {
 
     /// The ids of the photos of some entries.
     func photoIDs(of keys: [(collection: String, id: String)]) -> Set<String> {
-        keys.reduce(into: []) { $0.formUnion(photoIDs($1.collection, $1.id)) }
-    }
-
-    private func photoIDs(_ collection: String, _ id: String) -> Set<String> {
-        guard let entry = entry(collection, id) else { return [] }
-        if collection == "photos" { return [id] }
-        guard let photos = try? JSONCoding.decode(RecordPhotos.self, from: entry.json) else { return [] }
-        return Set(photos.links(path: []).values.flatMap(\.keys))
+        keys.reduce(into: []) { $0.formUnion(entry($1.collection, $1.id)?.photoIDs ?? []) }
     }
 
     /// The keys of what is different, missing or new in another copy.

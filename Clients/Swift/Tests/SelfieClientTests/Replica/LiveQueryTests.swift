@@ -18,7 +18,7 @@ struct LiveQueryTests {
             "id": .string(id), "collection": "items", "data": value.map { ["value": $0] } ?? [:], "owner": "ada",
             "version": .integer(version), "created_at": .string(time), "updated_at": .string(time),
         ]
-        return ReplicaEntry(json: try JSONCoding.encode(record), expiresAt: nil)
+        return try ReplicaEntry("items", id, record)
     }
 
     private static func ids(
@@ -26,7 +26,7 @@ struct LiveQueryTests {
         _ filters: [RecordFilter] = [],
         _ order: RecordOrder = .ascending("value")
     ) throws -> [Int] {
-        var query = LiveQuery<Item>(filters: filters, order: order, limit: nil)
+        var query = LiveQuery<Record<Item>>(filters: filters, order: order, limit: nil)
         var entries: [String: ReplicaEntry?] = [:]
         for (number, value) in values.enumerated() {
             entries["\(number)"] = try entry("\(number)", value, second: number)
@@ -64,7 +64,7 @@ struct LiveQueryTests {
 
     @Test("A difference tells what came, changed and went, and a second look nothing")
     func difference() throws {
-        var query = LiveQuery<Item>(filters: [.range("value", from: 1)], order: .oldestFirst, limit: 1)
+        var query = LiveQuery<Record<Item>>(filters: [.range("value", from: 1)], order: .oldestFirst, limit: 1)
         var difference = query.update([
             "a": try Self.entry("a", 1), "b": try Self.entry("b", 2), "c": try Self.entry("c", 0),
         ])
@@ -86,9 +86,49 @@ struct LiveQueryTests {
 
     @Test("A record that was made anew with the same version has changed")
     func sameVersion() throws {
-        var query = LiveQuery<Item>(filters: [], order: .oldestFirst, limit: nil)
+        var query = LiveQuery<Record<Item>>(filters: [], order: .oldestFirst, limit: nil)
         #expect(query.update(["1": try Self.entry("1", "old", second: 1)]).inserted.count == 1)
         #expect(query.update(["1": try Self.entry("1", "old", second: 1)]).isEmpty)
         #expect(query.update(["1": try Self.entry("1", "new", second: 2)]).updated.map(\.fields.value) == ["new"])
+    }
+
+    @Test("After any changes, one by one or many at once, the result is as if it was sorted anew", arguments: 1...10)
+    func manyChanges(seed: Int) throws {
+        var numbers = SplitMix(state: UInt64(seed))
+        var present: [String: (value: Int, second: Int)] = [:]
+        var up = LiveQuery<Record<Item>>(filters: [.range("value", from: 3)], order: .ascending("value"), limit: nil)
+        var down = LiveQuery<Record<Item>>(filters: [.range("value", from: 3)], order: .descending("value"), limit: 5)
+        for _ in 0..<60 {
+            var entries: [String: ReplicaEntry?] = [:]
+            for _ in 0..<Int.random(in: 1...(Bool.random(using: &numbers) ? 2 : 40), using: &numbers) {
+                let id = "\(Int.random(in: 0..<80, using: &numbers))"
+                if Int.random(in: 0..<3, using: &numbers) == 0 {
+                    (present[id], entries[id]) = (nil, .some(nil))
+                } else {
+                    let item = (Int.random(in: 0..<10, using: &numbers), Int.random(in: 0..<5, using: &numbers))
+                    present[id] = item
+                    entries[id] = try Self.entry(id, .integer(Int64(item.0)), second: item.1)
+                }
+            }
+            up.update(entries)
+            down.update(entries)
+            let expected = present.filter { $0.value.value >= 3 }
+                .sorted { ($0.value.value, $0.value.second, $0.key) < ($1.value.value, $1.value.second, $1.key) }
+                .map(\.key)
+            #expect(up.results.map(\.id) == expected)
+            #expect(down.results.map(\.id) == Array(expected.reversed().prefix(5)))
+        }
+    }
+}
+
+/// Numbers that are the same in each run.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var value = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+        return value ^ (value >> 31)
     }
 }
