@@ -1,5 +1,11 @@
 import Foundation
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// Pictures on disk, for one user. Those that were not looked at for the longest time go first.
 actor PictureCache {
     private let folder: URL
@@ -26,36 +32,43 @@ actor PictureCache {
     /// A picture that is there; nil if it is not.
     func picture(_ id: String, _ size: PictureSize) -> Data? {
         let file = file(id, size)
-        guard let data = try? Disk.read(file) else { return nil }
+        guard let contents = try? Disk.read(file) else { return nil }
+        guard let picture = PictureFile.picture(in: contents) else {
+            discard(file)
+            return nil
+        }
         try? FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: file.path)
-        return data
+        return picture
     }
 
     /// Keeps a picture, if there is room.
     func keep(_ data: Data, _ id: String, _ size: PictureSize) {
         guard !isClosed, !removed.contains(id), data.count <= maxBytes / 4 else { return }
+        let file = file(id, size)
+        discard(file)
         do {
             try disk.makeFolder(folder)
-            let file = file(id, size)
-            let before = Self.byteCount(of: file)
-            try disk.replace(file, with: data)
-            if let count = byteCount { byteCount = count + data.count - before }
+            try PictureFile.write(data, to: file)
+            byteCount = byteCount.map { $0 + data.count + PictureFile.checksumBytes }
             trim()
         } catch {
             // A full disk only makes the next look slower.
+            try? disk.remove(file)
         }
+    }
+
+    /// Removes a file, if it is there.
+    private func discard(_ file: URL) {
+        let count = Self.byteCount(of: file)
+        guard (try? disk.remove(file)) != nil else { return }
+        byteCount = byteCount.map { $0 - count }
     }
 
     /// Removes all pictures of a photo.
     func remove(_ id: String) {
         if removed.count >= Self.maxRemoved { removed = [] }
         removed.insert(id)
-        for size in PictureSize.allCases {
-            let file = file(id, size)
-            let count = Self.byteCount(of: file)
-            guard (try? disk.remove(file)) != nil else { continue }
-            byteCount = byteCount.map { $0 - count }
-        }
+        for size in PictureSize.allCases { discard(file(id, size)) }
     }
 
     /// Removes all pictures, and keeps none from now on.
@@ -87,5 +100,26 @@ actor PictureCache {
 
     private static func byteCount(of file: URL) -> Int {
         (try? FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int) ?? 0
+    }
+}
+
+/// A picture as a file: its bytes and their SHA-256.
+///
+/// It is not synchronized, which takes long on a phone: a picture that is lost is loaded again. What a crash or a power cut
+/// leaves of a file does not fit its checksum.
+private enum PictureFile {
+    static let checksumBytes = SHA256.byteCount
+
+    static func write(_ picture: Data, to file: URL) throws {
+        let descriptor = try Disk.open(file, O_WRONLY | O_CREAT | O_TRUNC)
+        defer { close(descriptor) }
+        try Disk.write(picture, to: descriptor)
+        try Disk.write(SHA256.digest(of: picture), to: descriptor)
+    }
+
+    /// The picture of a file; nil if the file is torn.
+    static func picture(in contents: Data) -> Data? {
+        let picture = contents.dropLast(checksumBytes)
+        return SHA256.digest(of: picture) == contents.suffix(checksumBytes) ? picture : nil
     }
 }
