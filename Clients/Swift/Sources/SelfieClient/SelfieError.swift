@@ -40,6 +40,8 @@ public enum SelfieError: Error, Sendable, Hashable, Codable {
     case tooLarge(Refusal)
     /// The file is not a photo in a format that the service knows.
     case notAPhoto(Refusal)
+    /// The file of the photo to upload is not there, or can't be read.
+    case photoUnreadable
     /// The user has no room left.
     case quotaReached(Refusal)
     /// The cursor of a feed has ended, so the app has to start again without one.
@@ -123,6 +125,7 @@ extension SelfieError: LocalizedError {
         case .versionDiffers: "Somebody has changed it meanwhile. Look at it again."
         case .tooLarge: "It is too large."
         case .notAPhoto: "This file is not a photo that can be used."
+        case .photoUnreadable: "The photo's file can't be read."
         case .quotaReached(let refusal): refusal.sentences
         case .cursorEnded: "Everything has to be loaded again."
         case .unexpectedAnswer: "The service can't be reached. Try again later."

@@ -4,6 +4,8 @@ public import Foundation
 public enum PhotoSource: Sendable {
     case data(Data)
     /// A file that stays as it is until the upload or the outbox has it.
+    ///
+    /// If it can't be read, the upload throws ``SelfieError/photoUnreadable``.
     case file(URL)
     /// A function that hands over pieces in order. It is called once.
     case writer(@Sendable (_ write: (Data) throws -> Void) async throws -> Void)

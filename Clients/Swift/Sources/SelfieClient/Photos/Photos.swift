@@ -33,7 +33,7 @@ public actor Photos {
     ///     upload ends after a day or two, and can't be renewed: ``Record/photo(_:)`` is the one to keep.
     ///   - progress: Called as the bytes are sent, on any thread.
     /// - Returns: The photo.
-    /// - Throws: ``SelfieError/notAPhoto(_:)``, for example.
+    /// - Throws: ``SelfieError/photoUnreadable`` or ``SelfieError/notAPhoto(_:)``, for example.
     @discardableResult
     public func upload(
         _ source: PhotoSource,

@@ -51,8 +51,8 @@ struct UploadFile: Sendable, Hashable, Codable {
     ///   - maxBytes: The most bytes that the file may have.
     ///   - disk: What writes it.
     /// - Returns: The number of bytes of the file.
-    /// - Throws: ``SelfieError/diskFull``, ``SelfieError/outboxFull``, ``SelfieError/storage(_:)``, or an error of the
-    ///   source's.
+    /// - Throws: ``SelfieError/photoUnreadable`` for the source's file, ``SelfieError/diskFull``,
+    ///   ``SelfieError/outboxFull``, ``SelfieError/storage(_:)``, or an error of the source's.
     func write(_ source: PhotoSource, to file: URL, maxBytes: Int, disk: Disk) async throws -> Int {
         let part = file.appendingPathExtension("pieces")
         let descriptor = try Disk.open(part, O_WRONLY | O_CREAT | O_TRUNC)
@@ -91,7 +91,7 @@ struct UploadFile: Sendable, Hashable, Codable {
         do {
             handle = try FileHandle(forReadingFrom: url)
         } catch {
-            throw SelfieError.storage("The photo's file can't be read.")
+            throw SelfieError.photoUnreadable
         }
         defer { try? handle.close() }
         while true {
@@ -99,7 +99,7 @@ struct UploadFile: Sendable, Hashable, Codable {
             do {
                 piece = try handle.read(upToCount: 256 << 10)
             } catch {
-                throw SelfieError.storage("The photo's file can't be read.")
+                throw SelfieError.photoUnreadable
             }
             guard let piece, !piece.isEmpty else { return }
             try add(piece)

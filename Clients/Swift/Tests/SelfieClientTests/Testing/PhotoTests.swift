@@ -48,6 +48,24 @@ struct PhotoTests {
         #expect(try await selfie.photos.list().isEmpty)
     }
 
+    @Test("A photo's file that can't be read has an error of its own, and nothing is sent or kept")
+    func unreadable() async throws {
+        let (service, selfie) = try await client()
+        let folder = FileManager.default.temporaryDirectory
+        for file in [folder.appendingPathComponent("selfie-none-\(UUID().uuidString)"), folder] {
+            await #expect(throws: SelfieError.photoUnreadable) {
+                try await selfie.photos.upload(.file(file), title: "x")
+            }
+            await #expect(throws: SelfieError.photoUnreadable) {
+                try await selfie.outbox.upload(.file(file), title: "x")
+            }
+        }
+        #expect(SelfieError.photoUnreadable.localizedDescription == "The photo's file can't be read.")
+        #expect(!SelfieError.photoUnreadable.isTransient)
+        #expect(await selfie.outbox.items.isEmpty)
+        #expect(!service.receivedCalls.contains { $0.path == "/api/upload_photo" })
+    }
+
     @Test("An upload whose answer is lost is there once")
     func lostAnswer() async throws {
         let (service, selfie) = try await client()
