@@ -22,6 +22,7 @@ public let kSecMatchLimitOne = ""
 public let kSecValueData = ""
 public let errSecSuccess: OSStatus = 0
 public let errSecItemNotFound: OSStatus = -25300
+public let errSecMissingEntitlement: OSStatus = -34018
 
 public func SecItemCopyMatching(_: CFDictionary, _: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus { errSecSuccess }
 public func SecItemAdd(_: CFDictionary, _: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus { errSecSuccess }

@@ -6,13 +6,17 @@
     ///
     /// It can be read once the device was unlocked after its start, also in the background. It is neither in backups nor on
     /// other devices.
+    ///
+    /// The app must be signed. In a tool for macOS that is not signed, each operation throws ``SelfieError/storage(_:)``:
+    /// use ``FileTokenStore`` there.
     public struct KeychainTokenStore: TokenStore {
         private let service: String
         private let accessGroup: String?
 
         /// - Parameters:
         ///   - service: Tells this session from others of the app, such as the service's host.
-        ///   - accessGroup: A group of apps and extensions that share the session; nil for the app alone.
+        ///   - accessGroup: A group of apps and extensions that share the session; nil for the app alone. It must be in
+        ///     the app's entitlements.
         public init(service: String, accessGroup: String? = nil) {
             (self.service, self.accessGroup) = (service, accessGroup)
         }
@@ -57,7 +61,13 @@
         }
 
         private func error(_ status: OSStatus) -> SelfieError {
-            .storage("The Keychain answered with the status \(status).")
+            if status == errSecMissingEntitlement {
+                return .storage(
+                    "The Keychain is only for signed apps: sign the app, with the access group in its entitlements, "
+                        + "or use FileTokenStore."
+                )
+            }
+            return .storage("The Keychain answered with the status \(status).")
         }
     }
 #endif
