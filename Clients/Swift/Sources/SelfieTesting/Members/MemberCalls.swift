@@ -48,7 +48,6 @@ enum MemberCalls {
         }
         for (name, value) in parameters.values["fields"]?.members ?? [:] {
             user.fields[name] = value
-            // A nil literal beside a JSON value would be a null.
             if value == .null { user.fields.removeValue(forKey: name) }
         }
         state.accounts[user.id] = user
