@@ -212,4 +212,73 @@ struct OutboxDeliveryTests {
             #expect(await selfie.outbox.items.isEmpty)
         }
     }
+
+    @Test("A record that is changed several times without a network keeps what others have changed in it")
+    func offlineChanges() async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        let tablet = try await service.makeClient(signedInAs: "ada@example.com")
+        var record = try await selfie.records(House.self).create(House(address: "1", points: 1), id: "h")
+        service.isOffline = true
+        record.fields.address = "2"
+        try await selfie.outbox.update(record)
+        record.fields.address = "3"
+        try await selfie.outbox.update(record)
+        let refused = try await selfie.outbox.update(record, ifUnchanged: true)
+        #expect(
+            await selfie.outbox.items.map(\.content)
+                == ["2", "3", "3"].map { .update(collection: "houses", id: "h", changes: ["address": .string($0)]) }
+        )
+        service.isOffline = false
+        try await tablet.records(House.self).modify("h") { $0.points = 9 }
+        await selfie.outbox.hurry()
+        try await selfie.outbox.waitUntilSent()
+        #expect(try await tablet.records(House.self).record("h").fields == House(address: "3", points: 9))
+        #expect(await selfie.outbox.items.map(\.id) == [refused])
+    }
+
+    @Test("A change without a version is not made again when its answer was lost", arguments: ["save", "update"])
+    func lostAnswerOfChange(kind: String) async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        var record = try await selfie.records(House.self).create(House(address: "1"), id: "h")
+        record.fields.address = "2"
+        service.loseNextAnswer(to: "records")
+        if kind == "save" {
+            try await selfie.outbox.save(record.fields, id: "h")
+        } else {
+            try await selfie.outbox.update(record)
+        }
+        try await poll {
+            await selfie.outbox.hurry()
+            return await selfie.outbox.items.isEmpty
+        }
+        #expect(try await selfie.records(House.self).record("h").version == 2)
+    }
+
+    @Test("It says why it has no items, and nobody waits for it in vain")
+    func status() async throws {
+        try await TestFolder.with { folder in
+            let service = try TestSchema.service()
+            let store = MemoryTokenStore()
+            let first = service.makeClient(folder: folder, tokenStore: store)
+            #expect(await first.outbox.status == .notSignedIn)
+            await #expect(throws: SelfieError.notSignedIn) { try await first.outbox.waitUntilSent() }
+            try await first.signUp(email: "a@x.example", password: "secret", firstName: "A", lastName: "B")
+            try await first.signIn(email: "a@x.example", password: "secret")
+            #expect(await first.outbox.status == .open)
+            service.isOffline = true
+            try await first.outbox.create(House(address: "1"), id: "h")
+            let second = service.makeClient(folder: folder, tokenStore: store)
+            guard case .unavailable(.storage) = await second.outbox.status else {
+                Issue.record("It is \(await second.outbox.status).")
+                return
+            }
+            #expect(await second.outbox.items.isEmpty)
+            await #expect(throws: SelfieError.self) { try await second.outbox.waitUntilSent() }
+            let waiting = Task { try await first.outbox.waitUntilSent() }
+            try await first.signOut()
+            await #expect(throws: SelfieError.notSignedIn) { try await waiting.value }
+        }
+    }
 }
