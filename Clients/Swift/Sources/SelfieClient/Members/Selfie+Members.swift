@@ -38,6 +38,16 @@ extension Selfie {
         return try await page(["members"], query)
     }
 
+    /// All members of the directory, if the service has one, page by page as they are asked for.
+    ///
+    /// - Parameters:
+    ///   - beginning: The beginning of a name or a title, in any case; nil for all members.
+    ///   - pageSize: 1 to 100.
+    /// - Returns: The members. Reading them throws ``SelfieError/notFound(_:)`` if the service has no directory.
+    public func allMembers(startingWith beginning: String? = nil, pageSize: Int = 100) -> PagedSequence<Member> {
+        PagedSequence { after in try await self.members(startingWith: beginning, after: after, limit: pageSize) }
+    }
+
     /// The ids of the members whom the user has blocked.
     public func blocks() async throws -> [Member.ID] {
         struct Answer: Decodable { let blocks: [String] }
@@ -65,6 +75,16 @@ extension Selfie {
         -> (members: [Member], next: String?)
     {
         try await page(["roles", role, "members"], ["after": after, "limit": "\(limit)"])
+    }
+
+    /// All members who have a role that the user manages, page by page as they are asked for.
+    ///
+    /// - Parameters:
+    ///   - role: The role's name in the schema.
+    ///   - pageSize: 1 to 100.
+    /// - Returns: The members. Reading them throws ``SelfieError/notFound(_:)`` if the user does not manage the role.
+    public func allMembers(ofRole role: String, pageSize: Int = 100) -> PagedSequence<Member> {
+        PagedSequence { after in try await self.members(ofRole: role, after: after, limit: pageSize) }
     }
 
     /// Gives a member a role that the user manages.

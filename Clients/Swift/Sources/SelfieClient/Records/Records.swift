@@ -63,8 +63,11 @@ public struct Records<Fields: RecordFields>: Sendable {
         where filters: [RecordFilter] = [],
         order: RecordOrder = .oldestFirst,
         pageSize: Int = 200
-    ) -> RecordSequence<Fields> {
-        RecordSequence { after in try await page(where: filters, order: order, after: after, limit: pageSize) }
+    ) -> PagedSequence<Record<Fields>> {
+        PagedSequence { after in
+            let page = try await page(where: filters, order: order, after: after, limit: pageSize)
+            return (page.records, page.next)
+        }
     }
 
     /// How many records fit.
