@@ -27,6 +27,10 @@ public struct SelfieConfiguration: Sendable {
     /// The folder for what waits to be sent, for copies of records and for pictures.
     ///
     /// Each user has a folder in it.
+    ///
+    /// - Important: It must be in the app's own container, and never in the container of an app group. The client holds a
+    ///   lock in it, and iOS ends a suspended app that holds a lock in a shared container (`0xdead10cc`). An extension has
+    ///   a folder of its own. It shares the session alone, by the `accessGroup` of `KeychainTokenStore`.
     public var folder: URL
     /// How long the service may be silent before a call fails.
     public var timeout: Duration = .seconds(30)
@@ -59,7 +63,7 @@ public struct SelfieConfiguration: Sendable {
 
     /// - Parameters:
     ///   - tokenStore: Where the session is kept.
-    ///   - folder: Where the rest is kept.
+    ///   - folder: Where the rest is kept: in the app's own container, see ``folder``.
     ///   - transport: What carries requests.
     public init(
         tokenStore: any TokenStore,
