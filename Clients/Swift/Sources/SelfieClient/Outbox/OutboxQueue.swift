@@ -16,6 +16,8 @@ struct OutboxQueue: Sendable {
 
     private struct Entry: Sendable {
         let item: StoredItem
+        /// Its place in the order of all items.
+        var number: Int
         var sendingSince: Instant?
         /// The service may have done it: a try has ended without an answer.
         var mayBeDone = false
@@ -43,8 +45,9 @@ struct OutboxQueue: Sendable {
 
     private let timing: Timing
     private var entries: [UUID: Entry] = [:]
-    /// The items' ids in their order, and some of items that are gone.
-    private var order: [UUID] = []
+    /// Each lane's items in their order, and some that are gone. The first one is there.
+    private var orders: [Lane: ArraySlice<UUID>] = [:]
+    private var nextNumber = 0
     /// Those that are being sent.
     private var sending: Set<UUID> = []
     /// Those that wait for a time.
@@ -98,8 +101,10 @@ struct OutboxQueue: Sendable {
     /// The number of lines that make the same queue again, but for refusals.
     var lineCount: Int { count + uploaded.count }
 
+    private var sorted: [Entry] { entries.values.sorted { $0.number < $1.number } }
+
     var items: [OutboxItem] {
-        order.compactMap { entries[$0] }.map { entry in
+        sorted.map { entry in
             OutboxItem(
                 id: entry.item.id,
                 content: entry.item.publicContent,
@@ -118,7 +123,7 @@ struct OutboxQueue: Sendable {
 
     /// The events that make the same queue again.
     var events: [OutboxEvent] {
-        order.compactMap { entries[$0] }.flatMap { entry in
+        sorted.flatMap { entry in
             [.added(entry.item)] + (entry.refusal.map { [.refused(entry.item.id, $0)] } ?? [])
         } + uploaded.map { .done($0, photoID: photoIDs[$0]) }
     }
@@ -129,8 +134,7 @@ struct OutboxQueue: Sendable {
         switch event {
         case .added(let item):
             guard entries[item.id] == nil else { return }
-            put(Entry(item: item), for: item.id)
-            order.append(item.id)
+            append(Entry(item: item, number: nextNumber))
         case .done(let id, let photoID):
             if let photoID, photoIDs.updateValue(photoID, forKey: id) == nil { uploaded.append(id) }
             remove(id)
@@ -138,10 +142,11 @@ struct OutboxQueue: Sendable {
         case .refused(let id, let error):
             change(id) { ($0.sendingSince, $0.refusal) = (nil, error) }
         case .retried(let id):
-            guard entries[id]?.refusal != nil else { return }
-            change(id) { ($0.refusal, $0.failures, $0.notBefore) = (nil, 0, nil) }
-            order.removeAll { $0 == id }
-            order.append(id)
+            guard var entry = entries[id], entry.refusal != nil else { return }
+            remove(id)
+            (entry.refusal, entry.failures, entry.notBefore) = (nil, 0, nil)
+            orders[entry.lane]?.removeAll { $0 == id }
+            append(entry)
         case .dropped(let id):
             remove(id)
             for entry in entries.values where entry.item.dependencies.contains(id) {
@@ -164,10 +169,21 @@ struct OutboxQueue: Sendable {
         if entry?.notBefore == nil { delayed.remove(id) } else { delayed.insert(id) }
     }
 
+    private mutating func append(_ entry: Entry) {
+        var entry = entry
+        (entry.number, nextNumber) = (nextNumber, nextNumber + 1)
+        put(entry, for: entry.item.id)
+        orders[entry.lane, default: []].append(entry.item.id)
+    }
+
     private mutating func remove(_ id: UUID) {
+        guard let lane = entries[id]?.lane else { return }
         put(nil, for: id)
-        // Removing each at once would move all behind it each time.
-        if order.count > 2 * entries.count + 16 { order.removeAll { entries[$0] == nil } }
+        // Taking each out of the middle at once would move all behind it each time.
+        guard var order = orders[lane] else { return }
+        order = order.drop { entries[$0] == nil }
+        if order.count > 2 * entries.count + 16 { order = order.filter { entries[$0] != nil }[...] }
+        orders[lane] = order
     }
 
     /// Forgets the oldest photos that no item needs.
@@ -204,14 +220,15 @@ struct OutboxQueue: Sendable {
 
     /// The queue was read from the disk: the app may have ended while any item was being sent.
     mutating func hasBeenRead() {
-        for id in order { change(id) { $0.mayBeDone = true } }
+        for id in Array(entries.keys) { change(id) { $0.mayBeDone = true } }
     }
 
     private func next(in lane: Lane, _ now: Instant) -> StoredItem? {
         let since = sending.compactMap { entries[$0] }.filter { $0.lane == lane }.compactMap(\.sendingSince)
         guard since.allSatisfy({ $0 + timing.slowAfter <= now }), since.count < Self.maxAtOnce else { return nil }
         var blocked: Set<[String]> = []
-        for entry in order.lazy.compactMap({ entries[$0] }) where entry.lane == lane && entry.refusal == nil {
+        for id in orders[lane] ?? [] {
+            guard let entry = entries[id], entry.refusal == nil else { continue }
             // Those behind it of the same record wait for it.
             guard blocked.insert(entry.item.key).inserted, entry.sendingSince == nil, !entry.isSent,
                 entry.notBefore.map({ $0 <= now }) ?? true,

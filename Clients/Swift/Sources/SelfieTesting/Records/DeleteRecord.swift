@@ -73,7 +73,7 @@ extension ServiceState {
 
     /// Removes what has expired.
     mutating func removeExpired() {
-        for record in records.all where (record.expiresAt ?? .distantFuture) <= now { remove(record.key) }
+        for record in records.expired(at: now) { remove(record.key) }
     }
 
     /// Removes all records of a user, and the user's inbox.

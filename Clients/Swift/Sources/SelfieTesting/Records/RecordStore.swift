@@ -34,9 +34,25 @@ struct RecordStore: Sendable {
     private var byKey: [ItemKey: StoredRecord] = [:]
     private var deletedVersions: [ItemKey: Int] = [:]
     private var count = 0
+    /// No record expires before.
+    private var nextExpiry = Date.distantFuture
     var sent: [ItemKey: SentMessage] = [:]
 
     var all: [StoredRecord] { byKey.values.sorted { $0.number < $1.number } }
+
+    /// Those that have expired.
+    mutating func expired(at now: Date) -> [StoredRecord] {
+        // It is asked for at each request, so most of them look at no record.
+        guard nextExpiry <= now else { return [] }
+        let times = byKey.values.compactMap(\.expiresAt)
+        nextExpiry = times.filter { $0 > now }.min() ?? .distantFuture
+        return all.filter { ($0.expiresAt ?? .distantFuture) <= now }
+    }
+
+    private mutating func put(_ record: StoredRecord) {
+        byKey[record.key] = record
+        nextExpiry = min(nextExpiry, record.expiresAt ?? .distantFuture)
+    }
 
     subscript(key: ItemKey) -> StoredRecord? { byKey[key] }
 
@@ -65,7 +81,7 @@ struct RecordStore: Sendable {
             expiresAt: expiresAt,
             number: count
         )
-        byKey[key] = record
+        put(record)
         return record
     }
 
@@ -73,7 +89,7 @@ struct RecordStore: Sendable {
     mutating func change(_ record: StoredRecord, at now: Date) -> StoredRecord {
         var next = record
         (next.version, next.updatedAt) = (record.version + 1, now)
-        byKey[record.key] = next
+        put(next)
         return next
     }
 
