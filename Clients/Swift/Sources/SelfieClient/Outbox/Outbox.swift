@@ -109,7 +109,8 @@ public actor Outbox {
     ///   - name: The file's name.
     ///   - isListed: Whether it is in the list of photos. Others belong to records, and go with them.
     /// - Returns: The item's id, also for the `photos` of ``create(_:id:inbox:readers:writers:expiresAt:photos:after:)``.
-    /// - Throws: ``SelfieError/diskFull``, ``SelfieError/outboxFull`` or ``SelfieError/notSignedIn``. Nothing is kept then.
+    /// - Throws: ``SelfieError/diskFull``, ``SelfieError/outboxFull``, ``SelfieError/photoUnreadable`` or
+    ///   ``SelfieError/notSignedIn``. Nothing is kept then.
     @discardableResult
     public func upload(_ source: PhotoSource, title: String, name: String = "photo", isListed: Bool = true) async throws
         -> OutboxItem.ID

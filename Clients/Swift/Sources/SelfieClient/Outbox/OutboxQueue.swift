@@ -45,7 +45,7 @@ struct OutboxQueue: Sendable {
 
     private let timing: Timing
     private var entries: [UUID: Entry] = [:]
-    /// Each lane's items in their order, and some that are gone. The first one is there.
+    /// Each lane's items in their order, and some that are gone.
     private var orders: [Lane: ArraySlice<UUID>] = [:]
     private var nextNumber = 0
     /// Those that are being sent.

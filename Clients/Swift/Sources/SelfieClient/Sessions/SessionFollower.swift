@@ -5,6 +5,12 @@ import Foundation
 /// When a session begins, its user's outbox is opened. When one ends, the user's copies of photos and records are removed.
 /// So an app that is told of an end finds nothing any more.
 final class SessionFollower: Sendable {
+    /// How many events were handled, and who waits until more of them are.
+    private struct Progress {
+        var handled = 0
+        var waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+    }
+
     /// What the app hears.
     let listeners = SessionListeners()
     private let api: APIClient
@@ -12,7 +18,7 @@ final class SessionFollower: Sendable {
     private let outbox: Outbox
     private let photos: Photos
     private let replicas: Replicas
-    private let progress = Locked((handled: 0, waiting: [(count: Int, continuation: CheckedContinuation<Void, Never>)]()))
+    private let progress = Locked(Progress())
 
     init(api: APIClient, folders: UserFolders, outbox: Outbox, photos: Photos, replicas: Replicas) {
         (self.api, self.folders) = (api, folders)

@@ -52,11 +52,15 @@ final class SessionState: Sendable {
     func current() throws -> Session? {
         try state.withLock { state in
             if !state.isLoaded {
-                state.session = try store.read().flatMap { try? JSONCoding.decode(Session.self, from: $0) }
+                state.session = try stored()
                 state.isLoaded = true
             }
             return state.session
         }
+    }
+
+    private func stored() throws -> Session? {
+        try store.read().flatMap { try? JSONCoding.decode(Session.self, from: $0) }
     }
 
     /// Begins a session.
@@ -106,6 +110,11 @@ final class SessionState: Sendable {
             guard state.session == session else { return false }
             if reason != .signedOut, state.replaced?.session == session {
                 state.replaced?.end = reason
+                return false
+            }
+            if reason != .signedOut, let stored = try? stored(), stored != session {
+                // An extension, or the app, has begun a new one in the same store.
+                state.session = stored
                 return false
             }
             state.session = nil

@@ -49,6 +49,25 @@ struct SessionEndTests {
         }
     }
 
+    @Test("A session that another process has begun in the same store goes on, and nobody is signed out")
+    func begunElsewhere() async throws {
+        try await TestFolder.with { folder in
+            let store = MemoryTokenStore()
+            store.write(Data(#"{"token":"old","userID":"ada"}"#.utf8))
+            let transport = ScriptedTransport { request, _ in
+                request.headers["Authorization"] == "Bearer old" ? .refusal(401, "token_invalid") : .json("[]")
+            }
+            let selfie = try Selfie.scripted(transport, folder: folder) { $0.tokenStore = store }
+            #expect(try selfie.userID == "ada")
+            let new = Data(#"{"token":"new","userID":"ada"}"#.utf8)
+            store.write(new)
+            await #expect(throws: SelfieError.notSignedIn) { try await selfie.photos.list() }
+            #expect(try await selfie.photos.list().isEmpty)
+            #expect(store.read() == new)
+            #expect(selfie.api.sessions.eventCount == 0)
+        }
+    }
+
     @Test("Other refusals with 401 end nothing", arguments: ["password_wrong", "photo_not_found", "code_invalid"])
     func others(code: String) async throws {
         try await TestFolder.with { folder in
