@@ -83,8 +83,9 @@ enum ErrorsPage {
             ## When to try again
 
             - **429** and **503** have `Retry-After`, in seconds. Wait that long, and a little longer each time.
-            - **408**, **500** and a broken connection: try again after some seconds. The change may or may not have been made. You can
-              repeat a `PUT` of a record. Before you repeat an upload or a `POST`, check whether the first one succeeded.
+            - **429**: nothing was done. You can repeat the request.
+            - **408**, **500**, **503** and a broken connection: the change may or may not have been made. You can repeat a `PUT` of a record,
+              and an upload with its `Idempotency-Key`. Before you repeat another `POST`, check whether the first one succeeded.
             - **412**: read the record again, apply the change to it, and send it with the new version.
             - **410**: start again without `since`.
             - **403** with `photo_quota_reached`, `record_quota_reached`, `inbox_full`, `reader_full`, `role_full` or `too_many_blocks`: the
