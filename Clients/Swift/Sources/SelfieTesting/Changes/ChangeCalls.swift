@@ -14,7 +14,7 @@ enum ChangeCalls {
         let wait = try request.number("wait", in: 0...25) ?? 0
         let collections = request.query["collections"].map { $0.split(separator: ",").map(String.init).sorted() }
         for name in collections ?? [] where name != "photos" {
-            _ = try state.collection(name, seenBy: session.userID)
+            _ = try state.collection(RecordLocation(name: name, inboxOf: nil), seenBy: session.userID)
         }
         let user = try state.user(of: session)
         var cursor = FeedCursor(

@@ -50,6 +50,24 @@ struct ServiceRequest: Sendable {
         }
     }
 
+    /// The words of a list with commas in the query, each once.
+    ///
+    /// - Parameters:
+    ///   - name: The parameter's name.
+    ///   - max: The most words.
+    /// - Returns: nil if it is not there.
+    /// - Throws: A refusal if a word is empty, or there are too many.
+    func list(_ name: String, max: Int) throws(ServiceRefusal) -> [String]? {
+        guard let text = query[name] else { return nil }
+        var seen: Set<String> = []
+        let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+            .filter { seen.insert($0).inserted }
+        guard words.count <= max, !words.contains("") else {
+            throw .invalid(name, "is invalid (1 to \(max) comma-separated ids)")
+        }
+        return words
+    }
+
     /// A whole number in the query.
     ///
     /// - Returns: nil if it is not there.

@@ -123,7 +123,8 @@ enum NotificationCalls {
         if collection == "photos" {
             if condition != [:] { throw ServiceRefusal.indexMissing(condition.members?.keys.first ?? "") }
         } else {
-            let indexes = try state.collection(collection, seenBy: session.userID).indexes
+            let indexes = try state.collection(RecordLocation(name: collection, inboxOf: nil), seenBy: session.userID)
+                .indexes
             if let field = condition.members?.keys.first(where: { !indexes.contains($0) }) {
                 throw ServiceRefusal.indexMissing(field)
             }

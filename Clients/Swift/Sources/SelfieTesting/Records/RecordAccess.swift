@@ -4,21 +4,33 @@ import SelfieClient
 extension ServiceState {
     /// A collection that a user may see.
     ///
-    /// - Throws: `ServiceRefusal` if there is none.
-    func collection(_ name: String, seenBy userID: String) throws(ServiceRefusal) -> RecordSchema.Collection {
-        guard let collection = schema.collections[name] else { throw .collectionNotFound }
-        guard collection.access == .shared else { return collection }
-        let roles = accounts[userID]?.roles ?? []
-        guard [collection.role, collection.readers].contains(where: { $0.map(roles.contains) ?? false }) else {
-            throw .collectionNotFound
-        }
+    /// - Throws: `ServiceRefusal` if there is none, or no member whose inbox it could be.
+    func collection(_ location: RecordLocation, seenBy userID: String) throws(ServiceRefusal)
+        -> RecordSchema.Collection
+    {
+        guard let collection = schema.collections[location.name], location.inboxOf == nil || collection.access == .inbox
+        else { throw .collectionNotFound }
+        if let inboxOf = location.inboxOf, accounts[inboxOf] == nil { throw MemberCalls.notFound }
+        guard lists(collection, userID) || manages(collection.role, userID) else { throw .collectionNotFound }
         return collection
     }
 
-    /// Whether a user may create records of a collection.
-    func mayCreate(in collection: RecordSchema.Collection, _ userID: String) -> Bool {
-        collection.access != .shared
-            || collection.role.map { accounts[userID]?.roles.contains($0) ?? false } ?? false
+    /// Whether a user may list the records of a collection.
+    func lists(_ collection: RecordSchema.Collection, _ userID: String) -> Bool {
+        collection.access != .shared || hasRole(userID, collection.role) || hasRole(userID, collection.readers)
+    }
+
+    /// Whether a user has a role.
+    ///
+    /// - Returns: Whether it is so; false without a role.
+    func hasRole(_ userID: String, _ role: String?) -> Bool {
+        role.map { accounts[userID]?.roles.contains($0) ?? false } ?? false
+    }
+
+    /// Whether a user manages the members of a role.
+    private func manages(_ role: String?, _ userID: String) -> Bool {
+        guard let role, let user = accounts[userID] else { return false }
+        return user.roles.contains { schema.roles[$0]?.manages.contains(role) ?? false }
     }
 
     /// The rights of a user to a record.
@@ -34,11 +46,12 @@ extension ServiceState {
         case .inbox: return user.id == record.key.inbox ? [.read, .write, .delete] : []
         case .published: return isOwner ? [.read, .write, .delete] : .read
         case .shared:
-            guard let role = collection.role, user.roles.contains(role) else {
-                return collection.readers.map(user.roles.contains) ?? false ? .read : []
-            }
-            let manages = user.roles.contains { schema.roles[$0]?.manages.contains(role) ?? false }
-            return isOwner || manages || collection.membersDelete ? [.read, .write, .delete] : [.read, .write]
+            let (isMember, manages) = (hasRole(user.id, collection.role), manages(collection.role, user.id))
+            var rights: Rights = isMember ? [.read, .write] : hasRole(user.id, collection.readers) ? .read : []
+            // A former member of the role has no rights as an owner either.
+            let deletes = manages || isMember && (isOwner || collection.membersDelete)
+            if deletes { rights.insert(.delete) }
+            return rights
         }
     }
 

@@ -7,52 +7,40 @@ enum RecordCalls {
             Route("GET", path, .user(list)), Route("POST", path, .user(create)),
             Route("GET", path + "/*", .user(get)), Route("PUT", path + "/*", .user(put)),
             Route("PATCH", path + "/*", .user(patch)), Route("DELETE", path + "/*", .user(delete)),
+            Route("PATCH", path, .user(patchMany)), Route("DELETE", path, .user(deleteMany)),
         ]
     }
 
-    private static let maxRecordsOfCall = 100
-    private static let idLength = 22
-
     /// Where the records of a call are.
-    private struct Location {
-        let name: String
-        let collection: RecordSchema.Collection
-        /// Whose inbox; nil if the collection has no inboxes.
-        let inbox: String?
-        let id: String?
-        /// Whether it is the inbox of somebody else.
-        let isForeign: Bool
-
-        init(_ state: ServiceState, _ request: ServiceRequest, _ session: Session) throws {
-            let member = request.path[1] == "members" ? request.path[2] : nil
-            let rest = request.path.dropFirst(member == nil ? 2 : 4)
-            name = rest.first ?? ""
-            id = rest.count > 1 ? rest.last : nil
-            collection = try state.collection(name, seenBy: session.userID)
-            let hasInboxes = collection.access == .inbox
-            if member != nil, !hasInboxes { throw ServiceRefusal.collectionNotFound }
-            inbox = hasInboxes ? member ?? session.userID : nil
-            isForeign = inbox.map { $0 != session.userID } ?? false
-        }
-
-        var key: ItemKey { key(id ?? "") }
-
-        func key(_ id: String) -> ItemKey { ItemKey(collection: name, inbox: inbox, id: id) }
+    private static func location(_ request: ServiceRequest) -> RecordLocation {
+        isBelowMember(request)
+            ? RecordLocation(name: request.path[4], inboxOf: request.path[2])
+            : RecordLocation(name: request.path[2], inboxOf: nil)
     }
+
+    /// The id in the path.
+    private static func id(_ request: ServiceRequest) -> String { request.path[isBelowMember(request) ? 5 : 3] }
+
+    private static func isBelowMember(_ request: ServiceRequest) -> Bool { request.path[1] == "members" }
 
     // MARK: Reading
 
     private static func list(_ state: inout ServiceState, _ request: ServiceRequest, _ session: Session) throws
         -> ServiceAnswer
     {
-        let location = try Location(state, request, session)
-        let list = try RecordList(request, in: location.collection)
+        let location = location(request)
+        let collection = try state.collection(location, seenBy: session.userID)
+        // A user lists only their own inbox.
+        guard (location.inboxOf ?? session.userID) == session.userID else { throw MemberCalls.notFound }
+        guard state.lists(collection, session.userID) else { throw ServiceRefusal.collectionNotFound }
+        let inbox = collection.access == .inbox ? session.userID : nil
+        let list = try RecordList(request, in: collection)
         let visible = state.records.all.filter {
-            $0.key.collection == location.name && $0.key.inbox == location.inbox
+            $0.key.collection == location.name && $0.key.inbox == inbox
                 && state.grants.rights(of: session.userID, to: $0.key).contains(.read)
         }
         let page = try list.page(of: visible)
-        let included = state.included(list.include, of: page.records, in: location.collection, for: session.userID)
+        let included = state.included(list.include, of: page.records, in: collection, for: session.userID)
         var answer: [String: JSONValue] = [
             "records": .array(page.records.map { state.json(of: $0, for: session.userID) }),
             "included": .array(included.map { state.json(of: $0, for: session.userID) }), "next": JSONValue(page.next),
@@ -64,10 +52,18 @@ enum RecordCalls {
     private static func get(_ state: inout ServiceState, _ request: ServiceRequest, _ session: Session) throws
         -> ServiceAnswer
     {
-        let key = try Location(state, request, session).key
-        guard let record = state.records[key], state.grants.rights(of: session.userID, to: key).contains(.read) else {
-            throw ServiceRefusal.recordNotFound
+        let location = location(request)
+        let collection = try state.collection(location, seenBy: session.userID)
+        let inbox = collection.access == .inbox ? location.inboxOf ?? session.userID : nil
+        let key = ItemKey(collection: location.name, inbox: inbox, id: id(request))
+        if let inbox, inbox != session.userID {
+            // The same before and after the recipient has deleted it.
+            let hasSent = state.records.sent[key]?.ownerID == session.userID
+            throw hasSent ? ServiceRefusal.recordForbidden : .recordNotFound
         }
+        let rights = state.grants.rights(of: session.userID, to: key)
+        guard let record = state.records[key], !rights.isEmpty else { throw ServiceRefusal.recordNotFound }
+        guard rights.contains(.read) else { throw ServiceRefusal.recordForbidden }
         return state.answer(record, for: session.userID)
     }
 
@@ -86,72 +82,69 @@ enum RecordCalls {
     }
 
     private static func change(
-        _ action: RecordContent.Action,
+        _ action: RecordOperation.Action,
         _ state: inout ServiceState,
         _ request: ServiceRequest,
         _ session: Session
     ) throws -> ServiceAnswer {
-        let location = try Location(state, request, session)
-        let json = try request.json
-        let precondition = try RecordPrecondition(request)
-        let content = try RecordContent(action, json, id: location.id)
-        let record = try write(&state, location.key, content, precondition, location, session)
-        return state.answer(record, for: session.userID)
+        let (json, precondition) = (try request.json, try RecordPrecondition(request))
+        let operation = try RecordOperation(action, json, id: id(request), precondition)
+        let records = try state.write([operation], in: location(request), by: session.userID)
+        return state.answer(records[0], for: session.userID)
     }
 
-    private static func write(
-        _ state: inout ServiceState,
-        _ key: ItemKey,
-        _ content: RecordContent,
-        _ precondition: RecordPrecondition,
-        _ location: Location,
-        _ session: Session
-    ) throws -> StoredRecord {
-        guard location.isForeign, let recipient = location.inbox else {
-            return try state.write(key, content, precondition, by: session.userID)
-        }
-        return try state.send(key, content, precondition, by: session.userID, to: recipient)
-    }
-
-    /// Creates a record, or an array of them: all or none.
+    /// Creates a record, or an array of them.
     private static func create(_ state: inout ServiceState, _ request: ServiceRequest, _ session: Session) throws
         -> ServiceAnswer
     {
-        let location = try Location(state, request, session)
         let json = try request.json
         guard case .array(let elements) = json else {
-            return state.answer(try create(&state, json, location, session), for: session.userID)
+            let operation = try RecordOperation(.create, json)
+            let records = try state.write([operation], in: location(request), by: session.userID)
+            return state.answer(records[0], for: session.userID)
         }
-        guard elements.count <= maxRecordsOfCall else {
-            let message = "A call takes at most \(maxRecordsOfCall) records"
-            throw ServiceRefusal(status: 400, code: "too_many_records", message: message)
-        }
-        let records = try elements.map { try create(&state, $0, location, session) }
-        return .json(.array(records.map { state.json(of: $0, for: session.userID) }))
+        let operations = try RecordOperation.array(.create, elements)
+        return try writeArray(operations, &state, request, session)
     }
 
-    private static func create(
+    /// Changes an array of records.
+    private static func patchMany(_ state: inout ServiceState, _ request: ServiceRequest, _ session: Session) throws
+        -> ServiceAnswer
+    {
+        guard case .array(let elements) = try request.json else {
+            throw ServiceRefusal.recordMalformed("the body", "must be an array")
+        }
+        return try writeArray(try RecordOperation.array(.patch, elements), &state, request, session)
+    }
+
+    private static func writeArray(
+        _ operations: [RecordOperation],
         _ state: inout ServiceState,
-        _ json: JSONValue,
-        _ location: Location,
+        _ request: ServiceRequest,
         _ session: Session
-    ) throws -> StoredRecord {
-        let content = try RecordContent(.create, json, id: nil)
-        let key = location.key(content.id ?? RandomText.make(idLength))
-        return try write(&state, key, content, .none, location, session)
+    ) throws -> ServiceAnswer {
+        let records = try state.write(operations, in: location(request), by: session.userID)
+        return .json(.array(records.map { state.json(of: $0, for: session.userID) }))
     }
 
     private static func delete(_ state: inout ServiceState, _ request: ServiceRequest, _ session: Session) throws
         -> ServiceAnswer
     {
-        let location = try Location(state, request, session)
-        let precondition = try RecordPrecondition(request)
-        if location.isForeign {
-            try state.withdraw(location.key, precondition, by: session.userID)
-        } else {
-            try state.delete(location.key, precondition, by: session.userID)
-        }
+        let operation = RecordOperation(deleting: id(request), try RecordPrecondition(request))
+        _ = try state.write([operation], in: location(request), by: session.userID)
         return .json(["deleted": 1])
+    }
+
+    /// Deletes the records of a list of ids.
+    private static func deleteMany(_ state: inout ServiceState, _ request: ServiceRequest, _ session: Session) throws
+        -> ServiceAnswer
+    {
+        guard let ids = try request.list("ids", max: RecordOperation.maxCount) else {
+            throw ServiceRefusal.parametersMissing
+        }
+        let operations = ids.enumerated().map { RecordOperation(deleting: $1, at: $0) }
+        _ = try state.write(operations, in: location(request), by: session.userID)
+        return .json(["deleted": JSONValue(ids.count)])
     }
 }
 

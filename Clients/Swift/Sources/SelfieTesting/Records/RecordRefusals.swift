@@ -66,6 +66,25 @@ extension ServiceRefusal {
         message: "A reader or writer is not a member, or does not accept records from you"
     )
 
+    static let tooManyReaders = ServiceRefusal(
+        status: 400,
+        code: "too_many_readers",
+        message: "A record has at most \(RecordOperation.maxReaderCount) readers and writers"
+    )
+
+    /// The data of a record breaks rules of the schema.
+    static func recordInvalid(_ errors: [String]) -> ServiceRefusal {
+        let rest = errors.count - 20
+        let message = errors.prefix(20).joined(separator: " ") + (rest > 0 ? " and \(rest) more" : "")
+        return ServiceRefusal(status: 400, code: "record_invalid", message: message)
+    }
+
+    /// The same about a record in an array.
+    func ofRecord(at position: Int?) -> ServiceRefusal {
+        guard let position else { return self }
+        return ServiceRefusal(status: status, code: code, message: "record \(position): \(message)")
+    }
+
     /// A body that is no record.
     static func recordMalformed(_ name: String, _ rule: String) -> ServiceRefusal {
         ServiceRefusal(status: 400, code: "record_malformed", message: "\(name) - \(rule),")

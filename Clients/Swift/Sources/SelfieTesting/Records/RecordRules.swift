@@ -3,78 +3,91 @@ import SelfieClient
 
 /// The rules of the schema for the data of a record.
 struct RecordRules {
-    let state: ServiceState
     let collection: RecordSchema.Collection
-    /// Who writes the record.
-    let author: String
-    /// The record's data before.
-    let old: [String: JSONValue]
     private static let maxBytes = 64 << 10
+    private static let maxLinkCount = 100
+    private static let maxElementCount = 20
 
-    /// Requires that data is not too large.
-    ///
-    /// - Throws: `ServiceRefusal`.
-    static func checkSize(of data: [String: JSONValue]) throws(ServiceRefusal) {
-        guard ((try? JSONCoding.encode(data)) ?? Data()).count <= maxBytes else { throw .recordTooLarge }
+    /// Whether data has no more bytes than a record may have.
+    static func fits(_ data: [String: JSONValue]) -> Bool {
+        ((try? JSONCoding.encode(data)) ?? Data()).count <= maxBytes
     }
 
     /// Requires that data fits the schema.
     ///
     /// - Throws: `ServiceRefusal` that names all fields which do not.
     func check(_ data: [String: JSONValue]) throws(ServiceRefusal) {
-        try Self.checkSize(of: data)
+        guard Self.fits(data) else { throw .recordTooLarge }
         guard let fields = collection.fields else { return }
-        var errors = collection.isOpen ? [] : data.keys.filter { fields[$0] == nil }.map { "\($0) - is unknown," }
-        for (name, field) in fields {
+        var errors =
+            collection.isOpen ? [] : data.keys.filter { fields[$0] == nil }.sorted().map { "\($0) - is unknown," }
+        for (name, field) in fields.sorted(by: { $0.key < $1.key }) {
             switch data[name] {
             case nil, .null?: if field.isRequired { errors.append("\(name) - is missing,") }
-            case let value?: errors += error(of: value, field, name).map { ["\(name) - \($0),"] } ?? []
+            case let value?: errors += Self.error(of: value, field.kind, field).map { ["\(name) - \($0),"] } ?? []
             }
         }
-        guard errors.isEmpty else {
-            throw ServiceRefusal(status: 400, code: "record_invalid", message: errors.sorted().joined(separator: " "))
+        guard errors.isEmpty else { throw .recordInvalid(errors) }
+        guard links(of: data).count <= Self.maxLinkCount else {
+            let max = Self.maxLinkCount
+            throw .recordInvalid(["data - names too many members, records and photos (maximum is \(max)),"])
         }
     }
 
-    private func error(of value: JSONValue, _ field: RecordSchema.Field, _ name: String) -> String? {
-        switch field.kind {
-        case .json: return nil
-        case .string:
-            guard let text = value.text else { return "must be a string" }
-            guard let max = field.maxLength, text.count > max else { return nil }
-            return "is too long (maximum is \(max) characters)"
-        case .integer:
-            if case .integer = value { return nil }
-            return "must be an integer"
-        case .number:
-            switch value {
-            case .integer, .number: return nil
-            default: return "must be a number"
+    /// The rule that a value breaks; nil if it breaks none.
+    private static func error(of value: JSONValue, _ kind: RecordSchema.Field.Kind, _ field: RecordSchema.Field)
+        -> String?
+    {
+        if let element = kind.element {
+            guard case .array(let values) = value else {
+                return "must be an array of ids, for each a \(element.rawValue)"
             }
-        case .boolean:
-            if case .bool = value { return nil }
-            return "must be a boolean"
-        case .timestamp:
-            return value.text.flatMap(JSONCoding.date) == nil ? "must be a timestamp" : nil
-        case .member, .reference, .photo:
-            guard let id = value.text else { return "must be a \(field.kind.rawValue)" }
-            return linkError([id], field, known: [old[name]?.text].compactMap(\.self))
-        case .members, .references, .photos:
-            guard let ids = value.texts else { return "must be an array of ids" }
-            return linkError(ids, field, known: old[name]?.texts ?? [])
+            guard values.count <= maxElementCount else { return "has too many ids (maximum is \(maxElementCount))" }
+            guard values.allSatisfy({ error(of: $0, element, field) == nil }) else {
+                return "must be an array of ids, for each a \(element.rawValue)"
+            }
+            return Set(values).count < values.count ? "has an id twice" : nil
         }
+        let fits =
+            switch (kind, value) {
+            case (.json, _), (.string, .string), (.integer, .integer), (.number, .integer), (.number, .number),
+                (.boolean, .bool):
+                true
+            case (.timestamp, .string(let text)): JSONCoding.date(of: text) != nil
+            case (.member, .string(let id)), (.reference, .string(let id)), (.photo, .string(let id)):
+                ItemKey.isValid(id)
+            default: false
+            }
+        guard fits else { return "must be \(kind == .integer ? "an" : "a") \(kind.rawValue)" }
+        guard kind == .string, let max = field.maxLength, let text = value.text, text.unicodeScalars.count > max else {
+            return nil
+        }
+        return "is too long (maximum is \(max) characters)"
     }
 
-    private func linkError(_ ids: [String], _ field: RecordSchema.Field, known: [String]) -> String? {
-        let exists = ids.allSatisfy { id in
-            if known.contains(id) { return true }
+    /// What the fields of data name.
+    func links(of data: [String: JSONValue]) -> [RecordLink] {
+        (collection.fields ?? [:]).flatMap { name, field -> [RecordLink] in
             switch field.kind {
-            case .member, .members: return state.accounts[id] != nil
-            case .photo, .photos: return state.photos[id]?.ownerID == author
-            default: return state.target(field.target, id, of: author) != nil
+            case .member, .reference, .photo:
+                return [data[name]?.text].compactMap(\.self).map { RecordLink(field: name, id: $0) }
+            case .members, .references, .photos:
+                return Set(data[name]?.texts ?? []).map { RecordLink(field: name, id: $0) }
+            default: return []
             }
         }
-        return exists ? nil : "does not exist, or you may not use it"
+    }
+}
+
+extension RecordSchema.Field.Kind {
+    /// The kind of an array's elements; nil for all others.
+    fileprivate var element: Self? {
+        switch self {
+        case .members: .member
+        case .references: .reference
+        case .photos: .photo
+        default: nil
+        }
     }
 }
 

@@ -8,12 +8,14 @@ struct StoredRecord: Sendable {
     let ownerID: String
     var readers: [String]
     var writers: [String]
-    var version: Int
+    var version = 0
     let createdAt: Date
     var updatedAt: Date
     var expiresAt: Date?
     /// Its place among all records.
-    let number: Int
+    var number = 0
+    /// What its fields name, and who has let them.
+    var links: [RecordLink: String] = [:]
 
     /// The value of a field, or one of the record's own times.
     func value(of field: String) -> JSONValue? {
@@ -21,12 +23,10 @@ struct StoredRecord: Sendable {
     }
 }
 
-/// A message as it was sent, whatever has become of it.
-struct SentMessage: Sendable {
-    let ownerID: String
-    let data: [String: JSONValue]
-    let createdAt: Date
-    let expiresAt: Date?
+/// What a field of a record names.
+struct RecordLink: Hashable, Sendable {
+    let field: String
+    let id: String
 }
 
 /// All records, and what is remembered of those that were deleted.
@@ -59,28 +59,10 @@ struct RecordStore: Sendable {
     /// Adds a record.
     ///
     /// It begins with the version behind that of a deleted one.
-    mutating func add(
-        _ key: ItemKey,
-        _ data: [String: JSONValue],
-        ownerID: String,
-        readers: [String],
-        writers: [String],
-        expiresAt: Date?,
-        at now: Date
-    ) -> StoredRecord {
+    mutating func add(_ record: StoredRecord) -> StoredRecord {
         count += 1
-        let record = StoredRecord(
-            key: key,
-            data: data,
-            ownerID: ownerID,
-            readers: readers,
-            writers: writers,
-            version: (deletedVersions[key] ?? 0) + 1,
-            createdAt: now,
-            updatedAt: now,
-            expiresAt: expiresAt,
-            number: count
-        )
+        var record = record
+        (record.version, record.number) = ((deletedVersions[record.key] ?? 0) + 1, count)
         put(record)
         return record
     }

@@ -1,16 +1,15 @@
 import Foundation
 import SelfieClient
 
-/// A record as a client sends it.
-struct RecordContent: Sendable {
-    /// What it is sent for.
+/// What a client wants to do with a record.
+struct RecordOperation: Sendable {
     enum Action: Sendable {
-        /// To create a record.
         case create
-        /// To create or replace the record with the id.
+        /// Create or replace the record with the id.
         case put
-        /// To change the record with the id by a merge patch.
+        /// Change the record with the id by a merge patch.
         case patch
+        case delete
     }
 
     enum Expiry: Sendable {
@@ -21,28 +20,42 @@ struct RecordContent: Sendable {
     }
 
     let action: Action
-    /// Nil for an id of the service's.
-    let id: String?
+    let id: String
+    /// Its position in an array; nil if the call has one record alone.
+    let position: Int?
     /// The data, or a merge patch of it; nil if it does not change.
     let data: [String: JSONValue]?
     let readers: [String]?
     let writers: [String]?
     let expiry: Expiry
+    let precondition: RecordPrecondition
 
     private static let names: Set = ["id", "data", "readers", "writers", "expires_at"]
     /// Answers have them too, so a client may send them back.
     private static let ignoredNames: Set = ["collection", "owner", "version", "created_at", "updated_at", "photos"]
     private static let maxDepth = 16
-    private static let maxReaders = 100
+    static let maxReaderCount = 100
+    /// The most records of a call that changes them.
+    static let maxCount = 100
 
-    /// Reads a record.
+    private static let idLength = 22
+
+    /// Reads a record as a client sends it.
     ///
     /// - Parameters:
-    ///   - action: What it is for.
+    ///   - action: What it is for, other than a deletion.
     ///   - json: The record.
     ///   - id: The id in the path; nil if the record has it.
+    ///   - position: Its position in an array; nil if the call has one record alone.
+    ///   - precondition: What must hold.
     /// - Throws: `ServiceRefusal`.
-    init(_ action: Action, _ json: JSONValue, id: String?) throws(ServiceRefusal) {
+    init(
+        _ action: Action,
+        _ json: JSONValue,
+        id: String? = nil,
+        at position: Int? = nil,
+        _ precondition: RecordPrecondition = .none
+    ) throws(ServiceRefusal) {
         guard let members = json.members else { throw .recordMalformed("the body", "must be an object") }
         let unknown = members.keys.filter { !Self.names.union(Self.ignoredNames).contains($0) }.min()
         if let unknown {
@@ -57,7 +70,8 @@ struct RecordContent: Sendable {
         if members["id"] != nil, ownID == nil { throw .recordMalformed("id", "must be a string") }
         if let id, let ownID, ownID != id { throw .recordMalformed("id", "differs from the path") }
         if action == .patch, id == nil, ownID == nil { throw .recordMalformed("id", "is missing") }
-        (self.action, self.id) = (action, id ?? ownID)
+        self.id = id ?? ownID ?? RandomText.make(Self.idLength)
+        (self.action, self.position, self.precondition) = (action, position, precondition)
         data = try Self.data(members["data"])
         if data == nil, action != .patch { throw .recordMalformed("data", "is missing") }
         readers = try Self.members("readers", members["readers"])
@@ -73,6 +87,34 @@ struct RecordContent: Sendable {
         }
     }
 
+    /// Deletes a record.
+    init(deleting id: String, at position: Int? = nil, _ precondition: RecordPrecondition = .none) {
+        (action, self.id, self.position, self.precondition) = (.delete, id, position, precondition)
+        (data, readers, writers, expiry) = (nil, nil, nil, .unchanged)
+    }
+
+    /// Reads the records of an array.
+    ///
+    /// - Throws: `ServiceRefusal` that says which of them it is about.
+    static func array(_ action: Action, _ elements: [JSONValue]) throws(ServiceRefusal) -> [RecordOperation] {
+        guard elements.count <= maxCount else {
+            let message = "A call takes at most \(maxCount) records"
+            throw ServiceRefusal(status: 400, code: "too_many_records", message: message)
+        }
+        var operations: [RecordOperation] = []
+        for (position, element) in elements.enumerated() {
+            do throws(ServiceRefusal) {
+                operations.append(try RecordOperation(action, element, at: position))
+            } catch {
+                throw error.ofRecord(at: position)
+            }
+        }
+        return operations
+    }
+
+    /// Whether it names readers or writers.
+    var namesMembers: Bool { readers != nil || writers != nil }
+
     /// Whether a name may stand in a message.
     private static func isPlain(_ name: String) -> Bool {
         name.range(of: #"\A[A-Za-z0-9_]{1,63}\z"#, options: .regularExpression) != nil
@@ -82,7 +124,7 @@ struct RecordContent: Sendable {
         guard let value else { return nil }
         guard value.depth <= maxDepth else { throw .recordMalformed("data", "is too deep") }
         guard let data = value.members else { throw .recordMalformed("data", "must be an object") }
-        try RecordRules.checkSize(of: data)
+        guard RecordRules.fits(data) else { throw .recordTooLarge }
         return data
     }
 
@@ -90,8 +132,8 @@ struct RecordContent: Sendable {
         guard let value else { return nil }
         guard case .array(let elements) = value else { throw .recordMalformed(name, "must be an array") }
         // The owner may be among them.
-        guard elements.count <= maxReaders + 1 else {
-            throw .recordMalformed(name, "has more than \(maxReaders) members")
+        guard elements.count <= maxReaderCount + 1 else {
+            throw .recordMalformed(name, "has more than \(maxReaderCount) members")
         }
         guard let ids = value.texts, ids.allSatisfy(ItemKey.isValid) else {
             throw .recordMalformed(name, "must be ids of members")
@@ -125,41 +167,6 @@ extension JSONValue {
         case .array(let elements): 1 + (elements.map(\.depth).max() ?? 0)
         case .object(let members): 1 + (members.values.map(\.depth).max() ?? 0)
         default: 0
-        }
-    }
-}
-
-/// What must hold, or the record is not changed.
-enum RecordPrecondition: Sendable {
-    case none
-    case absent
-    case exists
-    case version(Int)
-
-    /// Reads `If-Match` and `If-None-Match`.
-    ///
-    /// - Throws: `ServiceRefusal` if a tag is none.
-    init(_ request: ServiceRequest) throws(ServiceRefusal) {
-        if let text = request.headers["if-match"] {
-            if text == "*" {
-                self = .exists
-                return
-            }
-            let tag = text.hasPrefix("W/") ? text.dropFirst(2) : text[...]
-            guard tag.count > 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { throw .ifMatchInvalid }
-            // Another text is the tag of no version.
-            self = .version(Int(tag.dropFirst().dropLast()) ?? 0)
-        } else {
-            self = request.headers["if-none-match"] == "*" ? .absent : .none
-        }
-    }
-
-    /// Requires that it holds for a record that is there.
-    func check(_ version: Int) throws(ServiceRefusal) {
-        switch self {
-        case .none, .exists: return
-        case .version(let wanted) where wanted == version: return
-        case .absent, .version: throw .recordVersionDiffers
         }
     }
 }
