@@ -87,22 +87,35 @@ enum PhotoCalls {
     // MARK: Loading
 
     private static func load(_ state: inout ServiceState, _ request: ServiceRequest) throws -> ServiceAnswer {
-        if let size = request.query["size"], PictureSize(rawValue: size) == nil || size == "original" {
-            throw ServiceRefusal.invalid("size", "must be small or medium")
+        let size = request.query["size"]
+        guard size == nil || size == "small" || size == "medium" else {
+            throw ServiceRefusal.invalid("size", "is invalid (small or medium)")
         }
         let id = request.path[1]
-        guard let purpose = state.photoURLs.purpose(of: request.query["signature"] ?? ""), purpose.photoID == id,
-            state.allows(purpose)
-        else {
-            let message = "The photo's URL is invalid or has expired"
-            throw ServiceRefusal(status: 403, code: "photo_url_invalid", message: message)
+        guard let purpose = state.photoURLs.purpose(of: request.query["signature"] ?? ""), purpose.photoID == id else {
+            throw urlInvalid
         }
         guard let photo = state.photos[id] else {
             throw ServiceRefusal(status: 404, code: "photo_not_found", message: "There is no such photo")
         }
-        let headers = ["Content-Type": photo.format.contentType, "Cache-Control": "private, max-age=86400"]
+        guard state.allows(purpose) else { throw urlInvalid }
+        // The service has no renderer. So it sends the photo itself, and it may be kept for a minute.
+        let seconds = size == nil ? fullCacheSeconds : smallCacheSeconds
+        let headers = [
+            "Content-Type": photo.format.contentType, "Cache-Control": "private, max-age=\(seconds)",
+            "Content-Security-Policy": "sandbox",
+        ]
         return ServiceAnswer(TransportResponse(status: 200, headers: headers, body: photo.bytes))
+            .tagged(by: photo.bytes, request)
     }
+
+    private static let urlInvalid = ServiceRefusal(
+        status: 403,
+        code: "photo_url_invalid",
+        message: "The photo's address is invalid or has expired"
+    )
+    private static let fullCacheSeconds = 86_400
+    private static let smallCacheSeconds = 60
 }
 
 extension ServiceAnswer {
@@ -116,7 +129,8 @@ extension ServiceAnswer {
         let tag = "\"\(SHA256.digest(of: content).prefix(16).base64EncodedString())\""
         var answer = self
         if request.headers["if-none-match"] == tag {
-            answer.response = TransportResponse(status: 304)
+            answer.response.headers["content-type"] = nil
+            (answer.response.status, answer.response.body) = (304, Data())
         }
         answer.response.headers["etag"] = tag
         return answer

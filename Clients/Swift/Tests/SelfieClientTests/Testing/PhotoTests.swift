@@ -24,6 +24,40 @@ struct PhotoTests {
         }
     }
 
+    @Test("Without a renderer, a small picture is the photo itself, which may be kept for a minute")
+    func smallPictures() async throws {
+        let (service, selfie) = try await client()
+        let caller = try await ServiceCaller(service, as: "ada@example.com")
+        let photo = try await selfie.photos.upload(.data(TestPhoto.png), title: "x")
+        let list = try await caller.send("GET", "get_photos").json
+        guard case .array(let photos) = list, let text = photos.first?["image_url"]?.text else {
+            Issue.record("There is no photo.")
+            return
+        }
+        func load(_ more: String, headers: [String: String] = [:]) async throws -> ServiceCaller.Answer {
+            let request = TransportRequest(method: "GET", url: try #require(URL(string: text + more)), headers: headers)
+            return ServiceCaller.Answer(response: try await service.send(request, progress: nil))
+        }
+        for (more, seconds) in ["": 86_400, "&size=small": 60, "&size=medium": 60] {
+            let answer = try await load(more)
+            #expect(answer.status == 200 && answer.response.body == TestPhoto.png)
+            #expect(answer.response.headers["cache-control"] == "private, max-age=\(seconds)")
+            let tag = try #require(answer.response.headers["etag"])
+            let again = try await load(more, headers: ["If-None-Match": tag])
+            #expect(again.status == 304 && again.response.body.isEmpty)
+            #expect(again.response.headers["cache-control"] == answer.response.headers["cache-control"])
+        }
+        #expect(
+            try await load("&size=large").refusal == "400 size_invalid: size - is invalid (small or medium),"
+        )
+        #expect(
+            try await load("x").refusal
+                == "403 photo_url_invalid: The photo's address is invalid or has expired"
+        )
+        try await selfie.photos.delete(photo.id)
+        #expect(try await load("").refusal == "404 photo_not_found: There is no such photo")
+    }
+
     @Test("Pieces of a photo and a photo that looks like a form arrive whole")
     func pieces() async throws {
         let (service, selfie) = try await client()
@@ -185,12 +219,13 @@ struct PhotoTests {
         try await ada.records(Message.self).save(other, id: "m")
         // Not on the device: pictures are kept by size.
         await #expect(throws: SelfieError.self) { try await bob.photos.data(of: link, size: .medium) }
-        #expect(service.receivedCalls.suffix(2).map(\.status) == [403, 200])
+        #expect(service.receivedCalls.last?.status == 404)
         #expect(service.bytes(of: shared.id) == nil)
         let next = try #require(try await bob.records(Message.self).record("m").photo("picture"))
         #expect(try await bob.photos.data(of: next) == TestPhoto.jpeg("other"))
         try await ada.records(Message.self).save(other, id: "m", readers: [])
         await #expect(throws: SelfieError.self) { try await bob.photos.data(of: next, size: .small) }
+        #expect(service.receivedCalls.suffix(2).map(\.status) == [403, 404])
         try await ada.records(Message.self).delete("m")
         #expect(service.bytes(of: next.id) != nil)
     }
