@@ -25,10 +25,4 @@ struct ChatTutorialTests {
         let shown = "`chat/\(file)`:\n\n```\(language)\n\(example)```\n"
         #expect(tutorial.contains(shown), "ChatTutorial.md has another \(file).")
     }
-
-    @Test("has the same conversation in its app")
-    func sharesConversation() throws {
-        let conversation = try text("Examples/Chat/Sources/chat/Conversation.swift")
-        #expect(try text("Examples/ChatApp/ChatApp/Conversation.swift") == conversation)
-    }
 }
