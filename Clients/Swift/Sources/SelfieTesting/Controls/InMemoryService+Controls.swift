@@ -47,6 +47,19 @@ extension InMemoryService {
         disturbances.withLock { $0.plan(.refusal(refusal.response), of: path) }
     }
 
+    /// Refuses the next calls with 429, without doing anything, as the service does when its rate limit is reached.
+    ///
+    /// - Parameters:
+    ///   - count: How many calls.
+    ///   - retryAfter: The seconds in `Retry-After`.
+    ///   - path: The beginning of the path behind `/api/`, such as `records/notes`; nil for any call.
+    public func limitRate(ofNext count: Int = 1, retryAfter: Int, to path: String? = nil) {
+        let message = "Too many requests. Please try again later!"
+        for _ in 0..<count {
+            refuseNext(with: 429, code: "too_many_requests", message: message, retryAfter: retryAfter, to: path)
+        }
+    }
+
     /// The calls so far, in the order in which they were answered.
     public var receivedCalls: [ServiceCall] { calls.withLock { $0 } }
 

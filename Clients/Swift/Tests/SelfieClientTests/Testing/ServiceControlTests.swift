@@ -47,6 +47,23 @@ struct ServiceControlTests {
         #expect(try await selfie.profile().title == nil)
     }
 
+    @Test("A rate limit refuses as many calls as it is told, of its path alone, and says when to try again")
+    func rateLimit() async throws {
+        let service = try TestSchema.service()
+        let ada = try await ServiceCaller(service, as: "ada@example.com")
+        service.limitRate(ofNext: 2, retryAfter: 7, to: "records/houses")
+        #expect(try await ada.send("GET", "me").status == 200)
+        for _ in 1...2 {
+            let refused = try await ada.send("POST", "records/houses", #"{"data":{"address":"a"}}"#)
+            #expect(refused.refusal == "429 too_many_requests: Too many requests. Please try again later!")
+            #expect(refused.response.headers["retry-after"] == "7")
+        }
+        #expect(try await ada.send("GET", "records/houses").json["records"] == [])
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        service.limitRate(retryAfter: 60)
+        await #expect(throws: SelfieError.tooManyRequests(retryAfter: .seconds(60))) { try await selfie.profile() }
+    }
+
     @Test("A client that is gone leaves neither files nor the service behind")
     func end() async throws {
         let folder: URL
