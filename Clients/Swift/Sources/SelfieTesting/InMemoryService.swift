@@ -4,7 +4,7 @@ public import SelfieClient
 /// A service in memory, for an app's own tests.
 ///
 /// It answers the client as the real service does, without a network, and keeps accounts, photos and records until it goes.
-/// It limits no rates, and sends no mails and no pushes.
+/// It sends no mails and no pushes, makes no small pictures, and limits rates only when a test says so.
 ///
 ///     let service = InMemoryService(schema: RecordSchema(collections: ["notes": .init(access: .private)]))
 ///     let selfie = try await service.makeClient(signedInAs: "ada@example.com")

@@ -28,7 +28,8 @@ enum AccountCalls {
             title: parameters["title"],
             fields: parameters.values["fields"]?.members ?? [:],
             // What can't be decrypted is too short.
-            password: encrypted.map { state.cipher.decrypt($0) ?? "" }
+            password: encrypted.map { state.cipher.decrypt($0) ?? "" },
+            at: state.now
         )
         state.addDefaultRoles(to: user.id)
         if encrypted == nil { state.codes.send(to: user.email, of: user.id, for: .signIn) }

@@ -5,6 +5,7 @@ import SelfieClient
 struct User: Sendable {
     /// The member's id.
     let id: String
+    let createdAt: Date
     var email: String
     var firstName: String
     var lastName: String
@@ -60,7 +61,8 @@ struct Accounts: Sendable {
         lastName: String,
         title: String?,
         fields: [String: JSONValue],
-        password: String?
+        password: String?,
+        at now: Date
     ) throws(ServiceRefusal) -> User {
         let errors = [
             Self.nameError(firstName, "first_name"), Self.nameError(lastName, "last_name"), emailError(email),
@@ -71,6 +73,7 @@ struct Accounts: Sendable {
         }
         var user = User(
             id: RandomText.make(Self.idLength),
+            createdAt: now,
             email: email.trimmingCharacters(in: .whitespacesAndNewlines),
             firstName: firstName,
             lastName: lastName

@@ -27,7 +27,7 @@ struct Route: Sendable {
 
     static let all =
         AccountCalls.routes + CodeCalls.routes + SessionCalls.routes + MemberCalls.routes + RoleCalls.routes
-        + PhotoCalls.routes + RecordCalls.routes + ChangeCalls.routes + NotificationCalls.routes
+        + PhotoCalls.routes + RecordCalls.routes + ChangeCalls.routes + NotificationCalls.routes + ExportCalls.routes
 
     func matches(_ request: ServiceRequest) -> Bool {
         method == request.method && pattern.count == request.path.count
