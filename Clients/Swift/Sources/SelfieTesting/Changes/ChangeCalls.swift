@@ -66,21 +66,21 @@ private struct FeedCursor: Codable {
     /// - Throws: `ServiceRefusal` if it has ended, or is none.
     static func read(_ text: String, sameAs present: FeedCursor) throws(ServiceRefusal) -> FeedCursor {
         guard let data = Data(base64Encoded: text), let cursor = try? JSONCoding.decode(Self.self, from: data) else {
-            throw .invalid("since", "must be a cursor of this service, or now")
+            throw .invalid("since", valid: "now, or the cursor of an answer")
         }
-        let reason: String? =
+        let reason: (code: String, words: String)? =
             if cursor.epoch != present.epoch {
-                "database"
+                ("database", "The database may have lost changes")
             } else if cursor.collections != present.collections {
-                "collections"
+                ("collections", "The cursor is for other collections")
             } else if cursor.userID != present.userID || cursor.lostRoles != present.lostRoles {
-                "access"
+                ("access", "You can see less than before")
             } else {
                 nil
             }
         if let reason {
-            let message = "The cursor has ended. Start again without since"
-            throw ServiceRefusal(status: 410, code: "changes_\(reason)", message: message)
+            let message = "\(reason.words). Begin again without a cursor"
+            throw ServiceRefusal(status: 410, code: "changes_\(reason.code)", message: message)
         }
         return cursor
     }

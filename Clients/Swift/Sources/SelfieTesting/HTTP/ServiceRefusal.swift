@@ -31,6 +31,9 @@ struct ServiceRefusal: Error, Hashable {
         message: "required parameters are missing"
     )
 
+    /// The value of a parameter is none of those that `valid` describes.
+    static func invalid(_ name: String, valid: String) -> ServiceRefusal { invalid(name, "is invalid (\(valid))") }
+
     /// The value of a parameter breaks a rule.
     static func invalid(_ name: String, _ rule: String = "is invalid", code: String = "invalid") -> ServiceRefusal {
         ServiceRefusal(status: 400, code: "\(name)_\(code)", message: "\(name) - \(rule),")

@@ -63,7 +63,7 @@ struct ServiceRequest: Sendable {
         let words = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
             .filter { seen.insert($0).inserted }
         guard words.count <= max, !words.contains("") else {
-            throw .invalid(name, "is invalid (1 to \(max) comma-separated ids)")
+            throw .invalid(name, valid: "1 to \(max) comma-separated ids")
         }
         return words
     }
@@ -75,7 +75,7 @@ struct ServiceRequest: Sendable {
     func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
         guard let text = query[name] else { return nil }
         guard let number = Int(text), range.contains(number) else {
-            throw ServiceRefusal.invalid(name, "must be from \(range.lowerBound) to \(range.upperBound)")
+            throw ServiceRefusal.invalid(name, valid: "a whole number from \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
@@ -100,7 +100,7 @@ struct RequestParameters: Sendable {
         case .bool(let value)?: return value
         case .string("true")?: return true
         case .string("false")?: return false
-        default: throw ServiceRefusal.invalid(name, "must be true or false")
+        default: throw ServiceRefusal.invalid(name, valid: "true or false")
         }
     }
 }

@@ -42,7 +42,7 @@ enum MemberCalls {
         if let title = parameters.values["title"] { user.title = title.text }
         if let picture = parameters.values["picture"] {
             if let id = picture.text, state.photos[id]?.ownerID != user.id {
-                throw ServiceRefusal.invalid("picture", "must be the random_id of one of your photos, or null")
+                throw ServiceRefusal.invalid("picture", valid: "the random_id of one of your photos, or null")
             }
             user.picture = picture.text
         }
@@ -85,7 +85,7 @@ enum MemberCalls {
         var rest = users.sorted { ($0.lastName, $0.firstName, $0.id) < ($1.lastName, $1.firstName, $1.id) }[...]
         if let after = request.query["after"] {
             guard let index = rest.firstIndex(where: { $0.id == after }) else {
-                throw ServiceRefusal.invalid("after", "must be the value of next in the previous page")
+                throw ServiceRefusal.invalid("after", valid: "the value of next in the previous page")
             }
             rest = rest[(index + 1)...]
         }

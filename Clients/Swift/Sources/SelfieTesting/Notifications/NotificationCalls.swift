@@ -37,10 +37,10 @@ enum NotificationCalls {
         try requirePushes(state)
         let (token, parameters) = (request.path[2], try request.parameters)
         guard let platform = parameters["platform"].flatMap(Device.Platform.init) else {
-            throw ServiceRefusal.invalid("platform", "must be apns or fcm")
+            throw ServiceRefusal.invalid("platform", valid: "apns or fcm, as far as the service sends to it")
         }
         guard let environment = Device.Environment(rawValue: parameters["environment"] ?? "production") else {
-            throw ServiceRefusal.invalid("environment", "must be production or sandbox")
+            throw ServiceRefusal.invalid("environment", valid: "production or sandbox")
         }
         let before = state.devices[token].flatMap { $0.userID == session.userID ? $0 : nil }
         if before == nil, state.devices.list(of: session.userID).count >= maxDevices {
@@ -113,11 +113,11 @@ enum NotificationCalls {
             throw ServiceRefusal.invalid("on", "can't be blank", code: "blank")
         }
         guard kinds.allSatisfy({ Subscription.Change(rawValue: $0) != nil }) else {
-            throw ServiceRefusal.invalid("on")
+            throw ServiceRefusal.invalid("on", valid: "a list with created, updated or deleted")
         }
         let channel = values["channel"]?.text ?? "push"
         guard channel == "push" && state.settings.sendsPushes || channel == "mail" && state.settings.sendsMail else {
-            throw ServiceRefusal.invalid("channel", "must be push or mail, as far as the service sends it")
+            throw ServiceRefusal.invalid("channel", valid: "push or mail, as far as the service sends them")
         }
         let condition = values["where"] ?? [:]
         if collection == "photos" {

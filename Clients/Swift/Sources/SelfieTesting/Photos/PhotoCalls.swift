@@ -64,13 +64,15 @@ enum PhotoCalls {
         -> ServiceAnswer
     {
         let order = request.query["order"] ?? "oldest"
-        guard ["oldest", "newest"].contains(order) else { throw ServiceRefusal.invalid("order") }
+        guard ["oldest", "newest"].contains(order) else {
+            throw ServiceRefusal.invalid("order", valid: "oldest or newest")
+        }
         let limit = try request.number("limit", in: 1...500)
         var photos = state.photos.list(of: session.userID)
         if order == "newest" { photos.reverse() }
         if let after = request.query["after"] {
             guard let index = photos.firstIndex(where: { $0.id == after }) else {
-                throw ServiceRefusal.invalid("after", "must be the random_id of a photo in the list")
+                throw ServiceRefusal.invalid("after", valid: "the random_id of a photo in the list")
             }
             photos = Array(photos[(index + 1)...])
         }
@@ -89,7 +91,7 @@ enum PhotoCalls {
     private static func load(_ state: inout ServiceState, _ request: ServiceRequest) throws -> ServiceAnswer {
         let size = request.query["size"]
         guard size == nil || size == "small" || size == "medium" else {
-            throw ServiceRefusal.invalid("size", "is invalid (small or medium)")
+            throw ServiceRefusal.invalid("size", valid: "small or medium")
         }
         let id = request.path[1]
         guard let purpose = state.photoURLs.purpose(of: request.query["signature"] ?? ""), purpose.photoID == id else {

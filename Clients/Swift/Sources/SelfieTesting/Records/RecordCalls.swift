@@ -64,7 +64,19 @@ enum RecordCalls {
         let rights = state.grants.rights(of: session.userID, to: key)
         guard let record = state.records[key], !rights.isEmpty else { throw ServiceRefusal.recordNotFound }
         guard rights.contains(.read) else { throw ServiceRefusal.recordForbidden }
-        return state.answer(record, for: session.userID)
+        let include = try RecordList.include(request, in: collection)
+        var answer = state.answer(record, for: session.userID)
+        if request.query["include"] != nil, case .object(var members) = state.json(of: record, for: session.userID) {
+            let included = state.included(include, of: [record], in: collection, for: session.userID)
+            members["included"] = .array(included.map { state.json(of: $0, for: session.userID) })
+            return .json(.object(members), headers: answer.response.headers)
+        }
+        // The URLs of photos change each day.
+        let tag = answer.response.headers["etag"]
+        if request.headers["if-none-match"] == tag, state.photoIDs(of: key).isEmpty {
+            answer.response = TransportResponse(status: 304, headers: ["ETag": tag ?? ""])
+        }
+        return answer
     }
 
     // MARK: Writing

@@ -25,7 +25,7 @@ struct RecordCondition: Sendable {
     {
         guard let text else { return [] }
         guard let members = (try? JSONCoding.decode(JSONValue.self, from: .init(text.utf8)))?.members else {
-            throw .invalid("where", "must be a JSON object")
+            throw .invalid("where", valid: "a JSON object with at most 4 fields, and what each must have")
         }
         var conditions: [RecordCondition] = []
         for (field, value) in members {

@@ -21,12 +21,15 @@ struct RecordList: Sendable {
     }
 
     private let conditions: [RecordCondition]
+    /// Nil for records with any id.
+    private let ids: Set<String>?
     private let order: String
     private let limit: Int
     private let after: String?
     let include: [String]
     let counts: Bool
     private static let usualLimit = 50
+    private static let maxPageCount = 200
     private static let maxCount = 10_000
 
     /// Reads the query of a call.
@@ -34,15 +37,28 @@ struct RecordList: Sendable {
     /// - Throws: `ServiceRefusal`.
     init(_ request: ServiceRequest, in collection: RecordSchema.Collection) throws {
         conditions = try RecordCondition.all(request.query["where"], in: collection)
+        let ids = try request.list("ids", max: Self.maxPageCount)
+        if ids != nil, !conditions.isEmpty { throw ServiceRefusal.invalid("ids", valid: "not together with where") }
+        guard ids?.allSatisfy(ItemKey.isValid) ?? true else { throw ServiceRefusal.recordIDInvalid }
+        self.ids = ids.map { Set($0) }
         order = request.query["order"] ?? "created"
-        limit = try request.number("limit", in: 1...200) ?? Self.usualLimit
+        limit =
+            try request.number("limit", in: 1...Self.maxPageCount) ?? (ids == nil ? Self.usualLimit : Self.maxPageCount)
         (after, counts) = (request.query["after"], request.query["count"] == "true")
-        include = (request.query["include"] ?? "").split(separator: ",").map(String.init)
+        include = try Self.include(request, in: collection)
         if let field, !collection.indexes.contains(field) { throw ServiceRefusal.indexMissing(field) }
-        for name in include where collection.fields?[name]?.target == nil {
+    }
+
+    /// The fields whose records come along.
+    ///
+    /// - Throws: `ServiceRefusal` for a field that is no reference.
+    static func include(_ request: ServiceRequest, in collection: RecordSchema.Collection) throws -> [String] {
+        let names = (request.query["include"] ?? "").split(separator: ",").map(String.init)
+        for name in names where collection.fields?[name]?.target == nil {
             let message = "include - \(name) is not a reference field"
             throw ServiceRefusal(status: 400, code: "include_no_reference", message: message)
         }
+        return names
     }
 
     private var isDescending: Bool { order.hasPrefix("-") }
@@ -63,7 +79,9 @@ struct RecordList: Sendable {
     /// - Returns: The page, what to send for the next one, and how many records fit.
     /// - Throws: `ServiceRefusal` if `after` is no position.
     func page(of visible: [StoredRecord]) throws -> (records: [StoredRecord], next: String?, count: Int) {
-        let matching = visible.filter { record in conditions.allSatisfy { $0.matches(record) } }
+        let matching = visible.filter { record in
+            (ids?.contains(record.key.id) ?? true) && conditions.allSatisfy { $0.matches(record) }
+        }
         var sorted = matching.sorted { position($0) < position($1) }
         if isDescending { sorted.reverse() }
         if let start = try start(visible) {
@@ -88,7 +106,7 @@ struct RecordList: Sendable {
             return Position(value: IndexOrder(cursor.value), number: cursor.number)
         }
         guard field == nil, let record = visible.first(where: { $0.key.id == after }) else {
-            throw ServiceRefusal.invalid("after", "must be the value of next in the previous page")
+            throw ServiceRefusal.invalid("after", valid: "next of the previous page, or the id of a record in the list")
         }
         return position(record)
     }

@@ -157,4 +157,38 @@ struct RecordBatchTests {
                 == "403 record_forbidden: You may not do this with the record"
         )
     }
+
+    @Test("Records are asked for by their ids, and one with those that it refers to")
+    func reading() async throws {
+        let ada = try await ServiceCaller(TestSchema.service(), as: "ada@example.com")
+        _ = try await ada.send("POST", Self.path, "[\(house("a")),\(house("b")),\(house("c"))]")
+        guard case .array(let found)? = try await ada.send("GET", "\(Self.path)?ids=c,x,a").json["records"] else {
+            Issue.record("There is no list.")
+            return
+        }
+        #expect(found.map { $0["id"] } == ["a", "c"])
+        let both = "\(Self.path)?ids=a&where=%7B%22address%22:%22a%22%7D"
+        #expect(
+            try await ada.send("GET", both).refusal == "400 ids_invalid: ids - is invalid (not together with where),"
+        )
+        #expect(
+            try await ada.send("GET", "\(Self.path)?limit=201").refusal
+                == "400 limit_invalid: limit - is invalid (a whole number from 1 to 200),"
+        )
+        let first = try await ada.send("GET", "\(Self.path)/a")
+        let again = try await ada.send("GET", "\(Self.path)/a", headers: ["If-None-Match": "\"1\""])
+        #expect(first.status == 200 && again.status == 304 && again.response.body.isEmpty)
+        _ = try await ada.send("PUT", "records/threads/t", #"{"data":{"name":"T"}}"#)
+        _ = try await ada.send("PUT", "records/messages/m", #"{"data":{"threadId":"t"}}"#)
+        let message = try await ada.send("GET", "records/messages/m?include=threadId").json
+        guard case .array(let included)? = message["included"] else {
+            Issue.record("Nothing is included.")
+            return
+        }
+        #expect(message["id"] == "m" && included.map { $0["id"] } == ["t"])
+        #expect(
+            try await ada.send("GET", "records/messages/m?include=text").refusal
+                == "400 include_no_reference: include - text is not a reference field"
+        )
+    }
 }
