@@ -154,7 +154,7 @@ public actor Photos {
             (call.authentication, call.followsRedirects, call.maxAnswerBytes) = (.none, true, 256 << 20)
             do {
                 let response = try await api.send(call)
-                if response.headers["cache-control"]?.contains("no-store") != true {
+                if Self.mayBeKept(response) {
                     await pictures?.keep(response.body, link.id, size)
                 }
                 return response.body
@@ -165,6 +165,17 @@ public actor Photos {
             }
         }
         throw SelfieError.unexpectedAnswer(status: 403)
+    }
+
+    /// Whether an answer is the picture that was asked for.
+    ///
+    /// While a small picture is being made, the service sends the photo instead, to be kept for a minute or not at all.
+    private static func mayBeKept(_ response: TransportResponse) -> Bool {
+        let directives = (response.headers["cache-control"] ?? "").split(separator: ",").map {
+            $0.trimmingCharacters(in: .whitespaces).lowercased()
+        }
+        let age = directives.compactMap { $0.hasPrefix("max-age=") ? Int($0.dropFirst("max-age=".count)) : nil }.first
+        return !directives.contains("no-store") && (age ?? .max) > 60
     }
 
     /// A new URL of a photo whose URL has ended.

@@ -40,7 +40,7 @@ extension ServiceState {
 
     /// Removes what has expired.
     mutating func removeExpired() {
-        remove(records.all.filter { ($0.expiresAt ?? .distantFuture) <= now }.map(\.key))
+        remove(records.expired(at: now).map(\.key))
     }
 
     /// Removes all records of a user, and the user's inbox.

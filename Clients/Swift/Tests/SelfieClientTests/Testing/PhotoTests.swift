@@ -58,6 +58,20 @@ struct PhotoTests {
         #expect(try await load("").refusal == "404 photo_not_found: There is no such photo")
     }
 
+    @Test("What stands in for a small picture is not kept as one")
+    func standIn() async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        let photo = try await selfie.photos.upload(.data(TestPhoto.png), title: "x")
+        func loads(_ size: PictureSize) async throws -> Int {
+            let before = service.receivedCalls.count
+            for _ in 0..<3 { _ = try await selfie.photos.data(of: photo.link, size: size) }
+            return service.receivedCalls.count - before
+        }
+        #expect(try await loads(.small) == 3)
+        #expect(try await loads(.original) == 1)
+    }
+
     @Test("Pieces of a photo and a photo that looks like a form arrive whole")
     func pieces() async throws {
         let (service, selfie) = try await client()
