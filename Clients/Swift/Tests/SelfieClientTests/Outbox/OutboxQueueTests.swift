@@ -121,6 +121,24 @@ struct OutboxQueueTests {
         #expect(queue.start(at: next).map { $0.item.id } == [items[0].id])
     }
 
+    @Test("An item that fails again and again is looked at when its time comes, or when the app says so")
+    func delayed() throws {
+        let item = Self.write("a")
+        var queue = Self.queue(item)
+        var now = start
+        for number in 1...3 {
+            #expect(queue.start(at: now).count == 1)
+            queue.hasFailed(item.id, .interrupted, at: now)
+            if number < 3 { now = try #require(queue.nextLook(after: now)) }
+        }
+        let next = try #require(queue.nextLook(after: now))
+        var hurried = queue
+        #expect(queue.start(at: next - .milliseconds(1)).isEmpty)
+        #expect(queue.start(at: next).count == 1)
+        hurried.hurry()
+        #expect(hurried.start(at: now).count == 1)
+    }
+
     @Test("A refused item blocks none, not even of the same record, and waits for the app")
     func refused() {
         let items = [Self.write("a"), Self.write("a")]

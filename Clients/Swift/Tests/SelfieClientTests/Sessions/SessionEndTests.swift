@@ -77,6 +77,19 @@ struct SessionEndTests {
         }
     }
 
+    @Test("What goes of one user ends no replica of another")
+    func otherUser() async throws {
+        try await TestFolder.with { folder in
+            let transport = ScriptedTransport { _, _ in throw TransportError.notConnected }
+            let selfie = try Selfie.scripted(transport, folder: folder)
+            let replica = try await selfie.replica(of: ["photos"])
+            await selfie.replicas.removeCopies(of: "bob")
+            #expect(await replica.status != .ended)
+            await selfie.replicas.removeCopies(of: "ada")
+            #expect(await replica.status == .ended)
+        }
+    }
+
     @Test("Sign-out asks a silent service once, and not for long")
     func silent() async throws {
         try await TestFolder.with { folder in
