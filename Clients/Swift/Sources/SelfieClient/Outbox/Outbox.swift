@@ -232,10 +232,13 @@ public actor Outbox {
         photos: [String: OutboxItem.ID] = [:],
         after: [OutboxItem.ID] = []
     ) throws -> OutboxItem.ID {
-        let body = RecordBody(data: try record.changes, readers: readers, writers: writers, expiresAt: expiresAt)
+        let path = RecordPath.collection(Fields.collection, inbox: nil) + [record.id]
+        try openCurrent()
+        let changes = try record.changes(behind: queue.writes(to: path, after: record.version))
+        let body = RecordBody(data: changes, readers: readers, writers: writers, expiresAt: expiresAt)
         return try add(
             RecordWrite(
-                path: RecordPath.collection(Fields.collection, inbox: nil) + [record.id],
+                path: path,
                 kind: .patch,
                 condition: ifUnchanged ? .version(record.version) : .none,
                 body: try body.json
@@ -446,10 +449,10 @@ public actor Outbox {
 
     private func send(_ item: StoredItem, _ mayBeDone: Bool, _ session: Session, _ store: OutboxStore) async {
         do {
-            let photo = try await sendOnce(item, mayBeDone, session, store)
+            let answer = try await sendOnce(item, mayBeDone, session, store)
             guard store === self.store else { return }
-            queue.hasSent(item.id)
-            finish(item, photo, store)
+            queue.hasSent(item.id, answer.record)
+            finish(item, answer.photo, store)
         } catch {
             guard store === self.store else { return }
             fail(item, error, store)
@@ -460,7 +463,7 @@ public actor Outbox {
     }
 
     private func sendOnce(_ item: StoredItem, _ mayBeDone: Bool, _ session: Session, _ store: OutboxStore) async throws
-        -> Photo?
+        -> (photo: Photo?, record: SentRecord?)
     {
         try disk.beforeStep("send")
         switch item.content {
@@ -473,7 +476,7 @@ public actor Outbox {
                 Task { await self?.hasProgressed(item.id, progress) }
             }
             try disk.beforeStep("read answer")
-            return try api.decode(Photo.self, from: response)
+            return (try api.decode(Photo.self, from: response), nil)
         case .write(var write):
             for (field, upload) in item.photos {
                 guard let photoID = queue.photoID(of: upload), case .object(var body)? = write.body,
@@ -483,9 +486,10 @@ public actor Outbox {
                 body["data"] = .object(data)
                 write.body = .object(body)
             }
-            _ = try await write.send(api, session, isTriedOnce: true, mayBeMade: mayBeDone)
+            let response = try await write.send(api, session, isTriedOnce: true, mayBeMade: mayBeDone)
             try disk.beforeStep("read answer")
-            return nil
+            // An inbox answers its sender without the record's version.
+            return (nil, response.flatMap { try? JSONCoding.decode(SentRecord.self, from: $0.body) })
         }
     }
 

@@ -14,7 +14,9 @@ public struct OutboxItem: Sendable, Hashable, Identifiable {
 
     /// What becomes of it.
     public enum State: Sendable, Hashable {
-        /// It waits for its turn, for the network, or for what it refers to. `lastError` says why it was not sent yet.
+        /// It waits for its turn, for the network, or for what it refers to.
+        ///
+        /// `lastError` says why it was not sent yet. If what it refers to was refused, it says why.
         case waiting(lastError: SelfieError?)
         /// It is being sent. Uploads have a progress.
         case sending(UploadProgress?)
@@ -90,6 +92,12 @@ struct StoredItem: Sendable, Hashable, Codable {
             }
         }
     }
+}
+
+/// A record as it was after an item was sent.
+struct SentRecord: Sendable, Decodable {
+    let version: Int
+    let data: JSONValue
 }
 
 /// A line of the outbox's log: what has happened to an item.

@@ -48,6 +48,8 @@ struct OutboxQueue: Sendable {
     /// Each lane's items in their order, and some that are gone.
     private var orders: [Lane: ArraySlice<UUID>] = [:]
     private var nextNumber = 0
+    /// The writes of each record, in their order.
+    private var writes: [[String]: [UUID]] = [:]
     /// Those that are being sent.
     private var sending: Set<UUID> = []
     /// Those that wait for a time.
@@ -60,6 +62,8 @@ struct OutboxQueue: Sendable {
     private var uploaded: [UUID] = []
     /// At how many of them those that nobody needs are forgotten.
     private var forgetAt = Self.maxUploaded + 1
+    /// Records as they were after their last write, for those who have read them before.
+    private var sent: [[String]: SentRecord] = [:]
     private var pausedUntil: Instant?
     /// When the service wants to hear of a lane again.
     ///
@@ -70,6 +74,7 @@ struct OutboxQueue: Sendable {
     private static let maxFailuresInFront = 3
     private static let maxAtOnce = 4
     private static let maxUploaded = 200
+    private static let maxSent = 200
 
     init(timing: Timing = Timing()) { self.timing = timing }
 
@@ -109,9 +114,29 @@ struct OutboxQueue: Sendable {
                 id: entry.item.id,
                 content: entry.item.publicContent,
                 createdAt: entry.item.createdAt,
-                state: entry.state
+                state: state(of: entry)
             )
         }
+    }
+
+    private func state(of entry: Entry) -> OutboxItem.State {
+        guard case .waiting(nil) = entry.state,
+            let refusal = entry.item.dependencies.lazy.compactMap({ entries[$0]?.refusal }).first
+        else { return entry.state }
+        return .waiting(lastError: refusal)
+    }
+
+    /// The data of a record's writes, in their order: what the service has got since a version, and what waits.
+    func writes(to path: [String], after version: Int) -> [JSONValue] {
+        var writes: [JSONValue] = []
+        if let sent = sent[path], sent.version > version { writes.append(sent.data) }
+        for id in self.writes[path] ?? [] {
+            guard let entry = entries[id], entry.refusal == nil, !entry.isSent,
+                case .write(let write) = entry.item.content, let data = write.body?["data"]
+            else { continue }
+            writes.append(data)
+        }
+        return writes
     }
 
     func contains(_ id: UUID) -> Bool { entries[id] != nil }
@@ -174,11 +199,15 @@ struct OutboxQueue: Sendable {
         (entry.number, nextNumber) = (nextNumber, nextNumber + 1)
         put(entry, for: entry.item.id)
         orders[entry.lane, default: []].append(entry.item.id)
+        if entry.lane == .writes { writes[entry.item.key, default: []].append(entry.item.id) }
     }
 
     private mutating func remove(_ id: UUID) {
-        guard let lane = entries[id]?.lane else { return }
+        guard let entry = entries[id] else { return }
+        let lane = entry.lane
         put(nil, for: id)
+        writes[entry.item.key]?.removeAll { $0 == id }
+        if writes[entry.item.key]?.isEmpty == true { writes[entry.item.key] = nil }
         // Taking each out of the middle at once would move all behind it each time.
         guard var order = orders[lane] else { return }
         order = order.drop { entries[$0] == nil }
@@ -255,7 +284,15 @@ struct OutboxQueue: Sendable {
     }
 
     /// The item was sent, and that is to be stored now.
-    mutating func hasSent(_ id: UUID) {
+    ///
+    /// - Parameters:
+    ///   - id: The item.
+    ///   - record: The record that it was about, as it is now.
+    mutating func hasSent(_ id: UUID, _ record: SentRecord? = nil) {
+        if let record, let key = entries[id]?.item.key {
+            if sent.count >= Self.maxSent { sent = [:] }
+            sent[key] = record
+        }
         change(id) { ($0.sendingSince, $0.isSent) = (nil, true) }
         (failures, pausedUntil) = (0, nil)
     }

@@ -33,8 +33,20 @@ public struct Record<Fields: RecordFields>: Sendable, Identifiable {
     /// What was changed since the record was read, as a merge patch.
     ///
     /// Data that the type does not know is not in it, so it stays as it is.
-    var changes: JSONValue {
-        get throws { try JSONValue(encoding: loaded).mergePatch(to: JSONValue(encoding: fields)) }
+    ///
+    /// - Parameter writes: The data of later writes, which the record will have before the patch is applied. So what is
+    ///   changed back is in the patch.
+    /// - Returns: The patch.
+    /// - Throws: `EncodingError`.
+    func changes(behind writes: [JSONValue] = []) throws -> JSONValue {
+        var before = try JSONValue(encoding: loaded)
+        if !writes.isEmpty {
+            let written = writes.reduce(before) { $0.applying(mergePatch: $1) }
+            // Only what the type knows: others may have written more.
+            let known = try? JSONCoding.decode(Fields.self, from: JSONCoding.encode(written))
+            before = try known.map { try JSONValue(encoding: $0) } ?? before
+        }
+        return before.mergePatch(to: try JSONValue(encoding: fields))
     }
 
     /// Whether nothing but the URLs of its photos can be different.

@@ -156,7 +156,7 @@ public struct Records<Fields: RecordFields>: Sendable {
     /// - Throws: ``SelfieError/versionDiffers(_:)`` if somebody has.
     @discardableResult
     public func update(_ record: Record<Fields>) async throws -> Record<Fields> {
-        let body = RecordBody(data: try record.changes)
+        let body = RecordBody(data: try record.changes())
         return try await write(
             RecordWrite(
                 path: path + [record.id],

@@ -19,7 +19,8 @@ struct Disturbances: Sendable {
     private var planned: [Planned] = []
 
     mutating func plan(_ disturbance: Disturbance, of path: String?) {
-        planned.append(Planned(disturbance: disturbance, path: path))
+        let segments = path?.split(separator: "/", omittingEmptySubsequences: true).drop { $0 == "api" }
+        planned.append(Planned(disturbance: disturbance, path: segments?.joined(separator: "/")))
     }
 
     /// What happens to a request; it happens once.

@@ -227,10 +227,11 @@ struct OutboxDeliveryTests {
         try await selfie.outbox.update(record)
         record.fields.address = "3"
         try await selfie.outbox.update(record)
+        record.fields.address = "4"
         let refused = try await selfie.outbox.update(record, ifUnchanged: true)
         #expect(
             await selfie.outbox.items.map(\.content)
-                == ["2", "3", "3"].map { .update(collection: "houses", id: "h", changes: ["address": .string($0)]) }
+                == ["2", "3", "4"].map { .update(collection: "houses", id: "h", changes: ["address": .string($0)]) }
         )
         service.isOffline = false
         try await tablet.records(House.self).modify("h") { $0.points = 9 }
@@ -285,5 +286,64 @@ struct OutboxDeliveryTests {
             try await first.signOut()
             await #expect(throws: SelfieError.notSignedIn) { try await waiting.value }
         }
+    }
+
+    @Test("A change that is taken back is taken back", arguments: ["kept", "read again", "sent before", "removed"])
+    func takenBack(kind: String) async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        let houses = selfie.records(House.self)
+        let read = try await houses.create(House(address: "1"), id: "h")
+        service.isOffline = kind != "sent before"
+        var changed = read
+        changed.fields.address = "2"
+        changed.fields.points = kind == "removed" ? 5 : nil
+        try await selfie.outbox.update(changed)
+        if kind == "sent before" { try await selfie.outbox.waitUntilSent() }
+        // Either the same variable, or a copy that a replica gives as long as nothing has arrived.
+        if kind != "kept" { changed = read }
+        (changed.fields.address, changed.fields.points) = ("1", nil)
+        try await selfie.outbox.update(changed)
+        service.isOffline = false
+        await selfie.outbox.hurry()
+        try await selfie.outbox.waitUntilSent()
+        #expect(try await houses.record("h").fields == House(address: "1"))
+    }
+
+    @Test("A change leaves what a waiting one of another type has written")
+    func otherType() async throws {
+        struct Address: RecordFields {
+            static let collection = "houses"
+            var address: String
+        }
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        try await selfie.records(House.self).create(House(address: "1"), id: "h")
+        var address = try await selfie.records(Address.self).record("h")
+        service.isOffline = true
+        try await selfie.outbox.save(House(address: "2", points: 7), id: "h")
+        address.fields.address = "3"
+        try await selfie.outbox.update(address)
+        service.isOffline = false
+        await selfie.outbox.hurry()
+        try await selfie.outbox.waitUntilSent()
+        #expect(try await selfie.records(House.self).record("h").fields == House(address: "3", points: 7))
+    }
+
+    @Test("A record says why it waits when its photo was refused")
+    func refusedPhoto() async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        let photo = try await selfie.outbox.upload(.data(Data("text".utf8)), title: "x")
+        let house = try await selfie.outbox.create(House(address: "1"), photos: ["photo": photo])
+        try await selfie.outbox.waitUntilSent()
+        let items = await selfie.outbox.items
+        #expect(items.map(\.id) == [photo, house])
+        guard case .refused(.notAPhoto) = items[0].state, case .waiting(.notAPhoto?) = items[1].state else {
+            Issue.record("They are \(items.map(\.state)).")
+            return
+        }
+        try await selfie.outbox.drop(photo)
+        #expect(await selfie.outbox.items.map(\.state) == [.refused(.dependencyDropped)])
     }
 }

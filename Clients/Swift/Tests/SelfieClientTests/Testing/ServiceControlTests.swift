@@ -20,11 +20,14 @@ struct ServiceControlTests {
         #expect(last.method == "GET" && last.path == "/api/me" && last.status == 200)
     }
 
-    @Test("A lost answer was work that is done, for the path alone that it is for")
-    func loss() async throws {
+    @Test(
+        "A lost answer was work that is done, for the path alone that it is for",
+        arguments: ["me", "/api/me", "api/me", "/me"]
+    )
+    func loss(path: String) async throws {
         let service = try TestSchema.service()
         let selfie = try await service.makeClient(signedInAs: "ada@example.com") { $0.maxTries = 1 }
-        service.loseNextAnswer(to: "me")
+        service.loseNextAnswer(to: path)
         _ = try await selfie.sessions()
         await #expect(throws: SelfieError.interrupted) {
             try await selfie.updateProfile(ProfileChange(title: "Countess"))

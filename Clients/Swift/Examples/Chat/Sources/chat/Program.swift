@@ -123,7 +123,8 @@ struct Program {
 
     private func send(_ line: String, _ conversation: Conversation) async throws {
         let words = line.split(separator: " ", maxSplits: 2).map(String.init)
-        guard words[0] == "/picture", words.count > 1 else { return try await conversation.send(line) }
+        guard words[0] == "/picture" else { return try await conversation.send(line) }
+        guard words.count > 1 else { return print("      Write /picture FILE, or /picture FILE TEXT.") }
         let text = words.count > 2 ? words[2] : ""
         try await conversation.send(text, picture: URL(fileURLWithPath: words[1]))
     }
