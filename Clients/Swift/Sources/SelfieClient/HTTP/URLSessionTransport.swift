@@ -61,6 +61,12 @@ public final class URLSessionTransport: Transport {
                 return try await background.send(request, urlRequest, file: file, id: id, progress: progress)
             }
         #endif
+        #if canImport(Darwin)
+            let (session, delegate) = (session, delegate)
+        #else
+            let (session, delegate) = sessionAndDelegate(for: request)
+            defer { if session !== self.session { session.finishTasksAndInvalidate() } }
+        #endif
         let task: URLSessionTask
         switch request.body {
         case .none:
@@ -83,6 +89,18 @@ public final class URLSessionTransport: Transport {
         delegate.add(transfer)
         return try await transfer.response(progress)
     }
+
+    #if !canImport(Darwin)
+        /// A session of its own, and so a new connection, for each change; reads share connections.
+        ///
+        /// When a connection that was used before is lost, libcurl sends the request once more by itself. So the service could
+        /// make a change twice. And Foundation of Linux leaves the body out then, so the service waits for it.
+        private func sessionAndDelegate(for request: TransportRequest) -> (URLSession, TransferDelegate) {
+            if ["GET", "HEAD"].contains(request.method) { return (session, delegate) }
+            let own = TransferDelegate()
+            return (Self.makeSession(own), own)
+        }
+    #endif
 
     #if canImport(Darwin)
         /// Waits until the system has told of all background uploads that ended while the app did not run.
