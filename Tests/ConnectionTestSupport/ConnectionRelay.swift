@@ -7,7 +7,16 @@ package final class ConnectionRelay: Sendable {
     private struct State {
         var target: Int
         var isOn = true
+        var loss: Loss?
         var clients: [ObjectIdentifier: any Channel] = [:]
+    }
+
+    /// What a connection that is cut takes along.
+    package enum Loss: Sendable, CaseIterable {
+        /// The service does not see it.
+        case request
+        /// The service has done what was asked for.
+        case answer
     }
 
     /// The port to connect to; it stays the same.
@@ -53,6 +62,20 @@ package final class ConnectionRelay: Sendable {
         for client in clients { client.close(promise: nil) }
     }
 
+    /// Cuts the connection on which the next request or answer comes, instead of passing that on.
+    package func lose(_ next: Loss) { state.withLock { $0.loss = next } }
+
+    /// Whether what was to be lost has not come yet.
+    package var isLossAwaited: Bool { state.withLock { $0.loss != nil } }
+
+    private func isLost(_ kind: Loss) -> Bool {
+        state.withLock { state in
+            guard state.loss == kind else { return false }
+            state.loss = nil
+            return true
+        }
+    }
+
     /// Cuts all connections, and ends new ones at once.
     package func turnOff() {
         state.withLock { $0.isOn = false }
@@ -79,8 +102,8 @@ package final class ConnectionRelay: Sendable {
             .connect(host: "127.0.0.1", port: target)
             .flatMap { server in
                 do {
-                    try client.pipeline.syncOperations.addHandler(Forward(to: server))
-                    try server.pipeline.syncOperations.addHandler(Forward(to: client))
+                    try client.pipeline.syncOperations.addHandler(self.forward(.request, to: server))
+                    try server.pipeline.syncOperations.addHandler(self.forward(.answer, to: client))
                 } catch {
                     return client.eventLoop.makeFailedFuture(error)
                 }
@@ -90,15 +113,23 @@ package final class ConnectionRelay: Sendable {
             .flatMapError { _ in client.close() }
     }
 
+    private func forward(_ kind: Loss, to other: any Channel) -> Forward {
+        Forward(to: other) { self.isLost(kind) }
+    }
+
     /// Writes what a connection receives to another one of the same event loop, and closes that with it.
     private final class Forward: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
         private let other: any Channel
+        private let isLost: @Sendable () -> Bool
 
-        init(to other: any Channel) { self.other = other }
+        init(to other: any Channel, isLost: @escaping @Sendable () -> Bool) {
+            (self.other, self.isLost) = (other, isLost)
+        }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            guard !isLost() else { return context.close(promise: nil) }
             other.writeAndFlush(Self.unwrapInboundIn(data), promise: nil)
         }
 

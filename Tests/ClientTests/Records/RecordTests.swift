@@ -1,4 +1,5 @@
 import ClientTestSupport
+import ConnectionTestSupport
 import Foundation
 import SelfieClient
 import ServiceTestSupport
@@ -64,6 +65,51 @@ struct RecordTests {
         }
     }
 
+    @Test(
+        "A write whose request or answer is lost is done once",
+        .timeLimit(.minutes(1)),
+        arguments: ConnectionRelay.Loss.allCases
+    )
+    func losses(loss: ConnectionRelay.Loss) async throws {
+        try await Self.runBehindRelay { relay, client in
+            let bugs: Records<BugReport> = client.selfie.records()
+            for number in 0..<3 {
+                #expect(try await bugs.find("b\(number)") == nil)
+                relay.lose(loss)
+                var bug = try await bugs.create(BugReport(title: "\(number)"), id: "b\(number)")
+                #expect(bug.version == 1 && !relay.isLossAwaited)
+                relay.lose(loss)
+                bug.fields.title += " again"
+                #expect(try await bugs.update(bug).version == 2)
+                #expect(!relay.isLossAwaited)
+            }
+            let all = try await bugs.all().collect()
+            #expect(all.map(\.fields.title) == ["0 again", "1 again", "2 again"] && all.allSatisfy { $0.version == 2 })
+        }
+    }
+
+    @Test(
+        "A call that may not be repeated is sent once, and its loss is noticed at once",
+        .timeLimit(.minutes(1)),
+        arguments: ConnectionRelay.Loss.allCases
+    )
+    func lossOfSingleCall(loss: ConnectionRelay.Loss) async throws {
+        try await Self.runBehindRelay { relay, client in
+            let bugs: Records<BugReport> = client.selfie.records()
+            // Now there is a connection that could be used again.
+            _ = try await bugs.find("b1")
+            relay.lose(loss)
+            await #expect(throws: SelfieError.interrupted) {
+                try await bugs.create(contentsOf: [BugReport(title: "a")])
+            }
+            #expect(!relay.isLossAwaited)
+            #expect(try await bugs.all().collect().map(\.fields.title) == (loss == .answer ? ["a"] : []))
+            // A request that was sent again without its body is refused with 408 after a while.
+            let log = client.log.text
+            #expect(log.contains(#""status": "interrupted""#) && !log.contains(#""status": "408""#))
+        }
+    }
+
     @Test("A message in an inbox can be sent again, and tells who wrote it", .timeLimit(.minutes(1)))
     func inbox() async throws {
         try await Self.run { ada, bob in
@@ -79,6 +125,20 @@ struct RecordTests {
             await #expect(throws: SelfieError.self) { try await inbox.create(Letter(text: "Again"), id: "l2") }
             try await bob.unblock(adaID)
             try await inbox.create(Letter(text: "Again"), id: "l2")
+        }
+    }
+
+    /// Runs a body with a member of a team, who reaches the service through a relay.
+    private static func runBehindRelay(
+        _ body: @Sendable (ConnectionRelay, TestClient) async throws -> Void
+    ) async throws {
+        try await TestService.runWithSchema { service in
+            let ada = try await service.addMember("ada", role: "team")
+            let relay = try await ConnectionRelay.start(target: service.port)
+            try await TemporaryFolder.with { folder in
+                try await body(relay, TestClient(service, folder: folder, port: relay.port, as: ada))
+            }
+            try await relay.close()
         }
     }
 
