@@ -24,7 +24,15 @@ package final class TestMails: Sendable {
         all.filter { $0.hasPrefix("mail to \(address): ") }.map { String($0.dropFirst("mail to \(address): ".count)) }
     }
 
-    /// Waits for the code that an address gets next, beside those that it has.
+    /// Waits for a code to an address.
+    ///
+    /// A code that was replaced before its mail was sent is never there. So wait for one before you ask for the next.
+    ///
+    /// - Parameters:
+    ///   - address: The address.
+    ///   - number: 1 for the first code that was sent there, for whichever purpose.
+    /// - Returns: Six digits.
+    /// - Throws: `NotInTime`.
     package func code(to address: String, number: Int = 1) async throws -> String {
         try await found("code \(number) to \(address)") {
             let codes = self.lines(to: address).compactMap { $0.firstMatch(of: /^your code is ([0-9]{6})$/)?.1 }

@@ -39,6 +39,41 @@ struct AccountTests {
         }
     }
 
+    @Test("Codes from mails sign in, set a password and confirm another address", .timeLimit(.minutes(1)))
+    func codes() async throws {
+        try await TestClient.run(settings: ["SIGNUP_WITHOUT_PASSWORD": "true"]) { service, client in
+            let (selfie, email) = (client.selfie, "ada@example.com")
+            let account = try await selfie.signUp(email: email, password: nil, firstName: "Ada", lastName: "L")
+            // If the next code is there before the first one's mail, that mail is not sent.
+            let signUpCode = try await service.mails.code(to: email)
+            try await selfie.requestCode(email: email, for: .signIn)
+            let signInCode = try await service.mails.code(to: email, number: 2)
+            for wrong in ["abcdef", signUpCode] {
+                await #expect(throws: SelfieError.codeWrong) { try await selfie.signIn(email: email, code: wrong) }
+            }
+            #expect(try await selfie.signIn(email: email, code: signInCode) == account)
+            await #expect(throws: SelfieError.codeWrong) { try await selfie.signIn(email: email, code: signInCode) }
+
+            try await selfie.requestCode(email: email, for: .reset)
+            let resetCode = try await service.mails.code(to: email, number: 3)
+            try await selfie.setPassword("secret 1", code: resetCode)
+
+            let newEmail = "lovelace@example.com"
+            await #expect(throws: SelfieError.passwordWrong) {
+                try await selfie.changeEmail(to: newEmail, proof: .password("secret 2"))
+            }
+            try await selfie.changeEmail(to: newEmail, proof: .password("secret 1"))
+            let confirmed = try await selfie.confirmEmail(code: service.mails.code(to: newEmail))
+            #expect(confirmed.id == account.id && confirmed.email == newEmail)
+
+            try await selfie.requestCode(email: newEmail, for: .reset)
+            let recoveryCode = try await service.mails.code(to: newEmail, number: 2)
+            try await selfie.recoverPassword(email: newEmail, code: recoveryCode, newPassword: "secret 3")
+            #expect(try await selfie.signIn(email: newEmail, password: "secret 3").id == account.id)
+            #expect(![signInCode, resetCode, recoveryCode, "secret 1"].contains { client.log.text.contains($0) })
+        }
+    }
+
     @Test("A session that another device ends is over once, whoever finds it", .timeLimit(.minutes(1)))
     func sessions() async throws {
         try await TestService.runWithSchema { service in
