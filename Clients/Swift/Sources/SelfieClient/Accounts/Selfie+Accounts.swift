@@ -107,7 +107,7 @@ extension Selfie {
 
     /// Has a code sent to an address, if there is such an account.
     ///
-    /// The answer does not tell whether there is one.
+    /// It replaces the code before for the same purpose, also that of a sign-up. The answer does not tell whether there is one.
     ///
     /// - Parameters:
     ///   - email: The address.
