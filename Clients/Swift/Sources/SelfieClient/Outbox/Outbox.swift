@@ -27,6 +27,8 @@ public actor Outbox {
     private let folders: UserFolders
     private let disk: Disk
     private var store: OutboxStore?
+    /// How often it was opened: what was begun before has no say.
+    private var openings = 0
     private var queue: OutboxQueue
     private var sending: [UUID: Task<Void, Never>] = [:]
     private var timer: (date: OutboxQueue.Instant, task: Task<Void, Never>)?
@@ -43,6 +45,14 @@ public actor Outbox {
         (self.api, self.folders) = (api, folders)
         disk = Disk(beforeStep: api.configuration.beforeStep)
         queue = OutboxQueue(timing: api.configuration.outboxTiming)
+    }
+
+    deinit {
+        for task in sending.values { task.cancel() }
+        for task in [timer?.task, reopening, telling] { task?.cancel() }
+        for listener in listeners.values { listener.finish() }
+        for listener in resultListeners.values { listener.finish() }
+        for waiter in waiters.values { waiter.finish() }
     }
 
     /// Opens the outbox of who is signed in, or closes it.
@@ -80,6 +90,7 @@ public actor Outbox {
         store.removeFiles { queue.contains($0) }
         queue.hasBeenRead()
         (self.store, self.queue) = (store, queue)
+        openings += 1
         tell()
         work()
         return store
@@ -92,6 +103,7 @@ public actor Outbox {
     private func close() {
         for task in sending.values { task.cancel() }
         timer?.task.cancel()
+        store?.close()
         (sending, timer, store) = ([:], nil, nil)
         queue = OutboxQueue(timing: api.configuration.outboxTiming)
         tell()
@@ -430,7 +442,16 @@ public actor Outbox {
         guard let store, let session = try? api.sessions.current(), session.userID == store.userID else { return }
         let now = ContinuousClock.now
         for (item, mayBeDone) in queue.start(at: now) {
-            sending[item.id] = Task { await self.send(item, mayBeDone, session, store) }
+            let attempt = Attempt(item, mayBeDone, session, file: store.file(of: item.id), photoIDs: photoIDs(of: item))
+            // It must not keep the outbox alive.
+            let tellProgress: @Sendable (UploadProgress) -> Void = { [weak self] progress in
+                guard let self else { return }
+                Task { await self.hasProgressed(item.id, progress) }
+            }
+            sending[item.id] = Task { [weak self, api, disk, openings] in
+                let result = await attempt.send(api, disk, progress: tellProgress)
+                await self?.hasTried(item, result, openings)
+            }
             tell()
         }
         guard let date = queue.nextLook(after: now) else { return }
@@ -447,50 +468,25 @@ public actor Outbox {
         timer = (date, task)
     }
 
-    private func send(_ item: StoredItem, _ mayBeDone: Bool, _ session: Session, _ store: OutboxStore) async {
-        do {
-            let answer = try await sendOnce(item, mayBeDone, session, store)
-            guard store === self.store else { return }
+    private func photoIDs(of item: StoredItem) -> [String: String] {
+        item.photos.compactMapValues { queue.photoID(of: $0) }
+    }
+
+    private func hasTried(
+        _ item: StoredItem,
+        _ result: Result<(photo: Photo?, record: SentRecord?), any Error>,
+        _ openings: Int
+    ) {
+        guard openings == self.openings, let store else { return }
+        switch result {
+        case .success(let answer):
             queue.hasSent(item.id, answer.record)
             finish(item, answer.photo, store)
-        } catch {
-            guard store === self.store else { return }
-            fail(item, error, store)
+        case .failure(let error): fail(item, error, store)
         }
         sending[item.id] = nil
         tell()
         work()
-    }
-
-    private func sendOnce(_ item: StoredItem, _ mayBeDone: Bool, _ session: Session, _ store: OutboxStore) async throws
-        -> (photo: Photo?, record: SentRecord?)
-    {
-        try disk.beforeStep("send")
-        switch item.content {
-        case .upload(let upload, let byteCount):
-            var call = Photos.call(api, upload, store.file(of: item.id), key: item.id)
-            (call.authentication, call.isTriedOnce) = (.session(session), true)
-            call.backgroundID = item.id.uuidString
-            let response = try await api.send(call) { [weak self] sent in
-                let progress = UploadProgress(sentBytes: sent, totalBytes: Int64(byteCount))
-                Task { await self?.hasProgressed(item.id, progress) }
-            }
-            try disk.beforeStep("read answer")
-            return (try api.decode(Photo.self, from: response), nil)
-        case .write(var write):
-            for (field, upload) in item.photos {
-                guard let photoID = queue.photoID(of: upload), case .object(var body)? = write.body,
-                    case .object(var data)? = body["data"]
-                else { throw SelfieError.dependencyDropped }
-                data[field] = .string(photoID)
-                body["data"] = .object(data)
-                write.body = .object(body)
-            }
-            let response = try await write.send(api, session, isTriedOnce: true, mayBeMade: mayBeDone)
-            try disk.beforeStep("read answer")
-            // An inbox answers its sender without the record's version.
-            return (nil, response.flatMap { try? JSONCoding.decode(SentRecord.self, from: $0.body) })
-        }
     }
 
     private func hasProgressed(_ id: UUID, _ progress: UploadProgress) {

@@ -12,12 +12,16 @@ struct OutboxQueue: Sendable {
         var slowAfter: Duration = .seconds(5)
         /// The longest pause between two tries.
         var maxPause: Duration = .seconds(30)
+        /// How many uploads may be under way beside each other, though none of them is slow.
+        var uploadsAtOnce = 1
     }
 
     private struct Entry: Sendable {
         let item: StoredItem
         /// Its place in the order of all items.
         var number: Int
+        /// How many items in the queue must be done before.
+        var missing = 0
         var sendingSince: Instant?
         /// The service may have done it: a try has ended without an answer.
         var mayBeDone = false
@@ -40,14 +44,17 @@ struct OutboxQueue: Sendable {
             if let refusal { return .refused(refusal) }
             return sendingSince == nil ? .waiting(lastError: lastError) : .sending(progress)
         }
-
     }
 
     private let timing: Timing
     private var entries: [UUID: Entry] = [:]
-    /// Each lane's items in their order, and some that are gone.
-    private var orders: [Lane: ArraySlice<UUID>] = [:]
+    /// The items by their numbers.
+    private var ids: [Int: UUID] = [:]
     private var nextNumber = 0
+    /// Those that were not refused, and wait for no other.
+    private var lanes = Dictionary(uniqueKeysWithValues: Lane.allCases.map { ($0, OutboxLane()) })
+    /// Which items wait for an item.
+    private var dependents: [UUID: Set<UUID>] = [:]
     /// The writes of each record, in their order.
     private var writes: [[String]: [UUID]] = [:]
     /// Those that are being sent.
@@ -64,15 +71,18 @@ struct OutboxQueue: Sendable {
     private var forgetAt = Self.maxUploaded + 1
     /// Records as they were after their last write, for those who have read them before.
     private var sent: [[String]: SentRecord] = [:]
+    /// Until when there is no use in trying anything, without a network.
     private var pausedUntil: Instant?
-    /// When the service wants to hear of a lane again.
-    ///
-    /// Nothing of ours makes that earlier.
-    private var servicePauses: [Lane: Instant] = [:]
     private var failures = 0
-    /// After so many failures in a row, an item lets others pass.
-    private static let maxFailuresInFront = 3
+    /// After so many failures, an item may be to blame.
+    private static let suspiciousAfter = 3
     private static let maxAtOnce = 4
+    /// The pause at a limit when the service does not say how long to wait.
+    private static let usualPause: Duration = .seconds(2)
+    /// The longest pause of an item that fails while others arrive.
+    private static let maxOwnPause: Duration = .seconds(900)
+    /// The longest pause that a service out of order may ask for.
+    private static let maxRetryAfter: Duration = .seconds(300)
     private static let maxUploaded = 200
     private static let maxSent = 200
 
@@ -84,24 +94,7 @@ struct OutboxQueue: Sendable {
     var count: Int { entries.count }
 
     /// Whether nothing more can be sent without the app's doing: all items were refused, or wait for one that was.
-    var isAtRest: Bool {
-        guard sending.isEmpty else { return false }
-        var stuck: Set<UUID> = []
-        var rest = entries.values.filter { entry in
-            if entry.refusal != nil { stuck.insert(entry.item.id) }
-            return entry.refusal == nil
-        }
-        while !rest.isEmpty {
-            let left = rest.filter { entry in
-                guard entry.item.dependencies.contains(where: stuck.contains) else { return true }
-                stuck.insert(entry.item.id)
-                return false
-            }
-            if left.count == rest.count { return false }
-            rest = left
-        }
-        return true
-    }
+    var isAtRest: Bool { lanes.values.allSatisfy(\.numbers.isEmpty) }
 
     /// The number of lines that make the same queue again, but for refusals.
     var lineCount: Int { count + uploaded.count }
@@ -162,20 +155,26 @@ struct OutboxQueue: Sendable {
             append(Entry(item: item, number: nextNumber))
         case .done(let id, let photoID):
             if let photoID, photoIDs.updateValue(photoID, forKey: id) == nil { uploaded.append(id) }
-            remove(id)
+            hasBeenAnswered(id)
+            let waiting = remove(id)
+            for other in waiting {
+                change(other) { $0.missing -= 1 }
+                enter(other)
+            }
             forgetPhotos()
         case .refused(let id, let error):
+            hasBeenAnswered(id)
             change(id) { ($0.sendingSince, $0.refusal) = (nil, error) }
+            leave(id)
         case .retried(let id):
             guard var entry = entries[id], entry.refusal != nil else { return }
-            remove(id)
+            let waiting = remove(id)
             (entry.refusal, entry.failures, entry.notBefore) = (nil, 0, nil)
-            orders[entry.lane]?.removeAll { $0 == id }
             append(entry)
+            dependents[id] = waiting
         case .dropped(let id):
-            remove(id)
-            for entry in entries.values where entry.item.dependencies.contains(id) {
-                change(entry.item.id) { $0.refusal = .dependencyDropped }
+            for other in remove(id) {
+                change(other) { ($0.missing, $0.refusal) = ($0.missing - 1, .dependencyDropped) }
             }
         }
     }
@@ -196,23 +195,56 @@ struct OutboxQueue: Sendable {
 
     private mutating func append(_ entry: Entry) {
         var entry = entry
+        let id = entry.item.id
         (entry.number, nextNumber) = (nextNumber, nextNumber + 1)
-        put(entry, for: entry.item.id)
-        orders[entry.lane, default: []].append(entry.item.id)
-        if entry.lane == .writes { writes[entry.item.key, default: []].append(entry.item.id) }
+        let dependencies = Set(entry.item.dependencies)
+        entry.missing = dependencies.count { entries[$0] != nil }
+        put(entry, for: id)
+        ids[entry.number] = id
+        for other in dependencies { dependents[other, default: []].insert(id) }
+        // A log that was written anew may have an item before one that it waits for.
+        for other in dependents[id] ?? [] {
+            leave(other)
+            change(other) { $0.missing += 1 }
+        }
+        if entry.lane == .writes { writes[entry.item.key, default: []].append(id) }
+        enter(id)
     }
 
-    private mutating func remove(_ id: UUID) {
+    /// Lets an item be sent when it is its turn, if nothing is in its way.
+    private mutating func enter(_ id: UUID) {
+        guard let entry = entries[id], entry.missing == 0, entry.refusal == nil else { return }
+        lanes[entry.lane]?.insert(entry.number)
+    }
+
+    private mutating func leave(_ id: UUID) {
         guard let entry = entries[id] else { return }
-        let lane = entry.lane
+        lanes[entry.lane]?.remove(entry.number)
+    }
+
+    /// - Returns: The items that wait for it.
+    @discardableResult
+    private mutating func remove(_ id: UUID) -> Set<UUID> {
+        leave(id)
+        guard let entry = entries[id] else { return [] }
         put(nil, for: id)
-        writes[entry.item.key]?.removeAll { $0 == id }
-        if writes[entry.item.key]?.isEmpty == true { writes[entry.item.key] = nil }
-        // Taking each out of the middle at once would move all behind it each time.
-        guard var order = orders[lane] else { return }
-        order = order.drop { entries[$0] == nil }
-        if order.count > 2 * entries.count + 16 { order = order.filter { entries[$0] != nil }[...] }
-        orders[lane] = order
+        ids[entry.number] = nil
+        for other in entry.item.dependencies {
+            dependents[other]?.remove(id)
+            if dependents[other]?.isEmpty == true { dependents[other] = nil }
+        }
+        if entry.lane == .writes {
+            let others = writes[entry.item.key]?.filter { $0 != id } ?? []
+            writes[entry.item.key] = others.isEmpty ? nil : others
+        }
+        return dependents.removeValue(forKey: id) ?? []
+    }
+
+    /// The service, or the device, has decided about an item, so the service can be reached.
+    private mutating func hasBeenAnswered(_ id: UUID) {
+        guard let entry = entries[id], let blamed = lanes[entry.lane]?.hasWorked(entry.number), let other = ids[blamed.number]
+        else { return }
+        change(other) { $0.notBefore = blamed.notBefore }
     }
 
     /// Forgets the oldest photos that no item needs.
@@ -237,11 +269,11 @@ struct OutboxQueue: Sendable {
     /// - Returns: The items, and whether the service may have done each already.
     mutating func start(at now: Instant) -> [(item: StoredItem, mayBeDone: Bool)] {
         guard pausedUntil.map({ $0 <= now }) ?? true else { return [] }
-        return Lane.allCases.filter { (servicePauses[$0] ?? now) <= now }.flatMap { lane in
+        return Lane.allCases.flatMap { lane in
             var started: [(StoredItem, Bool)] = []
-            while let item = next(in: lane, now) {
-                started.append((item, entries[item.id]?.mayBeDone ?? true))
-                change(item.id) { $0.sendingSince = now }
+            while let entry = next(in: lane, now) {
+                started.append((entry.item, entry.mayBeDone))
+                change(entry.item.id) { $0.sendingSince = now }
             }
             return started
         }
@@ -252,20 +284,32 @@ struct OutboxQueue: Sendable {
         for id in Array(entries.keys) { change(id) { $0.mayBeDone = true } }
     }
 
-    private func next(in lane: Lane, _ now: Instant) -> StoredItem? {
-        let since = sending.compactMap { entries[$0] }.filter { $0.lane == lane }.compactMap(\.sendingSince)
-        guard since.allSatisfy({ $0 + timing.slowAfter <= now }), since.count < Self.maxAtOnce else { return nil }
-        var blocked: Set<[String]> = []
-        for id in orders[lane] ?? [] {
-            guard let entry = entries[id], entry.refusal == nil else { continue }
-            // Those behind it of the same record wait for it.
-            guard blocked.insert(entry.item.key).inserted, entry.sendingSince == nil, !entry.isSent,
-                entry.notBefore.map({ $0 <= now }) ?? true,
-                !entry.item.dependencies.contains(where: { entries[$0] != nil })
+    private func next(in name: Lane, _ now: Instant) -> Entry? {
+        guard let lane = lanes[name], lane.pauseEnd(after: now) == nil else { return nil }
+        let since = sending.compactMap { entries[$0] }.filter { $0.lane == name }.compactMap(\.sendingSince)
+        let silent = since.count { $0 + timing.slowAfter <= now }
+        let ahead = name == .uploads ? timing.uploadsAtOnce : 1
+        // After a failure, the next item waits for the first one's answer.
+        guard since.count - silent < (lane.failures == 0 ? ahead : 1), since.count < max(Self.maxAtOnce, ahead)
+        else { return nil }
+        return first(of: lane, now)
+    }
+
+    /// The first item that can be sent, and is not the lane's suspect.
+    private func first(of lane: OutboxLane, besides other: Int? = nil, _ now: Instant) -> Entry? {
+        for number in lane.numbers where number != lane.suspect?.number && number != other {
+            guard let entry = ids[number].flatMap({ entries[$0] }), entry.sendingSince == nil, !entry.isSent,
+                entry.notBefore.map({ $0 <= now }) ?? true, isFirstOfRecord(entry)
             else { continue }
-            return entry.item
+            return entry
         }
         return nil
+    }
+
+    /// Whether no other change of the record comes before, but for refused ones.
+    private func isFirstOfRecord(_ entry: Entry) -> Bool {
+        guard entry.lane == .writes else { return true }
+        return writes[entry.item.key]?.first { entries[$0]?.refusal == nil } == entry.item.id
     }
 
     /// When to look again, if nothing happens before; nil if only an event can help.
@@ -275,12 +319,16 @@ struct OutboxQueue: Sendable {
         let times = waiting.flatMap { entry in
             [entry.notBefore, entry.sendingSince.map { $0 + timing.slowAfter }].compactMap(\.self)
         }
-        return (times + servicePauses.values).filter { $0 > now }.min()
+        return (times + lanes.values.compactMap { $0.pauseEnd(after: now) }).filter { $0 > now }.min()
     }
 
     mutating func hasProgressed(_ id: UUID, _ progress: UploadProgress, at now: Instant) {
         guard entries[id]?.sendingSince != nil else { return }
-        change(id) { ($0.progress, $0.sendingSince) = (progress, now) }
+        // Parts may be told of in another order.
+        change(id) { entry in
+            let isLess = progress.sentBytes < entry.progress?.sentBytes ?? 0
+            (entry.progress, entry.sendingSince) = (isLess ? entry.progress : progress, now)
+        }
     }
 
     /// The item was sent, and that is to be stored now.
@@ -293,6 +341,7 @@ struct OutboxQueue: Sendable {
             if sent.count >= Self.maxSent { sent = [:] }
             sent[key] = record
         }
+        hasBeenAnswered(id)
         change(id) { ($0.sendingSince, $0.isSent) = (nil, true) }
         (failures, pausedUntil) = (0, nil)
     }
@@ -307,22 +356,24 @@ struct OutboxQueue: Sendable {
         guard var entry = entries[id] else { return }
         (entry.sendingSince, entry.progress, entry.lastError) = (nil, nil, error)
         if error != .offline { entry.mayBeDone = true }
-        failures += 1
-        let pause = max(Backoff.pause(after: failures, limit: timing.maxPause), error.retryAfter ?? .zero)
         switch error {
-        case .tooManyRequests(let wanted?):
-            servicePauses[entry.lane] = max(servicePauses[entry.lane] ?? now, now + wanted)
-        case .offline, .tooManyRequests:
-            // It is not the item.
-            pausedUntil = now + pause
+        case .offline:
+            failures += 1
+            pausedUntil = now + Backoff.pause(after: failures, limit: timing.maxPause)
+        case .tooManyRequests(let wanted):
+            lanes[entry.lane]?.pause(until: now + (wanted ?? Self.usualPause))
         default:
             entry.failures += 1
-            if entry.failures < Self.maxFailuresInFront {
-                pausedUntil = now + pause
-            } else {
-                entry.notBefore = now + max(Backoff.pause(after: entry.failures, limit: .seconds(900)), pause)
-                (failures, pausedUntil) = (0, nil)
-            }
+            let wanted = min(error.retryAfter ?? .zero, Self.maxRetryAfter)
+            guard var lane = lanes[entry.lane] else { break }
+            lane.hasFailed(
+                entry.number,
+                isSuspicious: entry.failures >= Self.suspiciousAfter && first(of: lane, besides: entry.number, now) != nil,
+                pause: max(Backoff.pause(after: lane.failures + 1, limit: timing.maxPause), wanted),
+                ownPause: max(Backoff.pause(after: entry.failures, limit: Self.maxOwnPause), wanted),
+                at: now
+            )
+            lanes[entry.lane] = lane
         }
         put(entry, for: id)
     }
@@ -335,6 +386,7 @@ struct OutboxQueue: Sendable {
     /// The network is there again, so nothing waits for its turn any longer, but for what the service has put off.
     mutating func hurry() {
         (failures, pausedUntil) = (0, nil)
+        for lane in Lane.allCases { lanes[lane]?.hurry() }
         for id in delayed { change(id) { $0.notBefore = nil } }
     }
 }

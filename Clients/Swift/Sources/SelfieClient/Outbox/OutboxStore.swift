@@ -43,6 +43,9 @@ final class OutboxStore {
         folder.appendingPathComponent("uploads").appendingPathComponent(id.uuidString)
     }
 
+    /// Lets another store have the folder, whoever still holds this one.
+    func close() { lock.release() }
+
     func removeFile(of id: UUID) { try? disk.remove(file(of: id)) }
 
     /// Stores what has happened.

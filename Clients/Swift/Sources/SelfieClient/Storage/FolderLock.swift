@@ -10,17 +10,27 @@ import Foundation
 ///
 /// The system releases it when the process ends, however it ends.
 final class FolderLock: Sendable {
-    private let descriptor: Int32
+    /// Nil once it was released.
+    private let descriptor: Locked<Int32?>
 
     /// - Parameter folder: A folder that exists.
     /// - Throws: ``SelfieError/storage(_:)`` when somebody else has it.
     init(_ folder: URL) throws {
-        descriptor = try Disk.open(folder.appendingPathComponent("lock"), O_RDWR | O_CREAT)
+        let descriptor = try Disk.open(folder.appendingPathComponent("lock"), O_RDWR | O_CREAT)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
             throw SelfieError.storage("Another Selfie of this app or of an extension uses the folder already.")
         }
+        self.descriptor = Locked(descriptor)
     }
 
-    deinit { close(descriptor) }
+    deinit { release() }
+
+    /// Lets others have the folder.
+    func release() {
+        descriptor.withLock { descriptor in
+            if let open = descriptor { close(open) }
+            descriptor = nil
+        }
+    }
 }
