@@ -162,6 +162,8 @@ extension SelfieError {
         let pause = response.headers["retry-after"].flatMap { RetryAfter.pause($0) }
         if let refusal = response.refusal { return of(refusal, retryAfter: pause) }
         return switch response.status {
+        // A server on the way takes no larger ones, however often they are sent.
+        case 413: .tooLarge(Refusal(status: 413, code: "", message: "It is too large for a server on the way."))
         case 429: .tooManyRequests(retryAfter: pause)
         case 500, 502, 503, 504: .unavailable(retryAfter: pause)
         default: .unexpectedAnswer(status: response.status)

@@ -131,12 +131,13 @@ public actor Outbox {
         let id = UUID()
         let upload = UploadFile(title: title, name: name, isListed: isListed, id: id)
         let room = api.configuration.maxOutboxBytes - queue.byteCount
-        let count = try await upload.write(source, to: store.file(of: id), maxBytes: room, disk: disk)
         do {
+            let count = try await upload.write(source, to: store.file(of: id), maxBytes: room, disk: disk)
             try add(StoredItem(id: id, createdAt: Date(), content: .upload(upload, byteCount: count)), to: store)
         } catch {
             store.removeFile(of: id)
-            throw error
+            // The next session's outbox has removed what it did not know.
+            throw store === self.store ? error : SelfieError.notSignedIn
         }
         return id
     }

@@ -242,7 +242,8 @@ struct OutboxQueue: Sendable {
 
     /// The service, or the device, has decided about an item, so the service can be reached.
     private mutating func hasBeenAnswered(_ id: UUID) {
-        guard let entry = entries[id], let blamed = lanes[entry.lane]?.hasWorked(entry.number), let other = ids[blamed.number]
+        guard let entry = entries[id], let blamed = lanes[entry.lane]?.hasWorked(entry.number),
+            let other = ids[blamed.number]
         else { return }
         change(other) { $0.notBefore = blamed.notBefore }
     }
@@ -366,9 +367,10 @@ struct OutboxQueue: Sendable {
             entry.failures += 1
             let wanted = min(error.retryAfter ?? .zero, Self.maxRetryAfter)
             guard var lane = lanes[entry.lane] else { break }
+            let hasOthers = first(of: lane, besides: entry.number, now) != nil
             lane.hasFailed(
                 entry.number,
-                isSuspicious: entry.failures >= Self.suspiciousAfter && first(of: lane, besides: entry.number, now) != nil,
+                isSuspicious: entry.failures >= Self.suspiciousAfter && hasOthers,
                 pause: max(Backoff.pause(after: lane.failures + 1, limit: timing.maxPause), wanted),
                 ownPause: max(Backoff.pause(after: entry.failures, limit: Self.maxOwnPause), wanted),
                 at: now

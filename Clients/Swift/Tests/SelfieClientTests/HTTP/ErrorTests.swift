@@ -42,7 +42,7 @@ struct ErrorTests {
 
     @Test(
         "An answer without a code is not the service's",
-        arguments: [400, 401, 403, 404, 409, 412, 413],
+        arguments: [400, 401, 403, 404, 409, 412],
         [
             #"{"message":"No."}"#, #"{"message":"No.","code":""}"#, #"{"message":"No.","code":7}"#,
             #"{"code":"record_not_found"}"#, "<html>No.</html>", "",
