@@ -7,6 +7,7 @@ package final class ConnectionRelay: Sendable {
     private struct State {
         var target: Int
         var isOn = true
+        var refusedCount = 0
         var loss: Loss?
         var clients: [ObjectIdentifier: any Channel] = [:]
     }
@@ -78,11 +79,14 @@ package final class ConnectionRelay: Sendable {
 
     /// Cuts all connections, and ends new ones at once.
     package func turnOff() {
-        state.withLock { $0.isOn = false }
+        state.withLock { ($0.isOn, $0.refusedCount) = (false, 0) }
         cut()
     }
 
     package func turnOn() { state.withLock { $0.isOn = true } }
+
+    /// How many connections have ended at once since it was turned off.
+    package var refusedCount: Int { state.withLock(\.refusedCount) }
 
     /// Closes the port.
     package func close() async throws {
@@ -91,7 +95,10 @@ package final class ConnectionRelay: Sendable {
     }
 
     private func accept(_ client: any Channel) -> EventLoopFuture<Void> {
-        let target = state.withLock { $0.isOn ? $0.target : nil }
+        let target = state.withLock { state in
+            if !state.isOn { state.refusedCount += 1 }
+            return state.isOn ? state.target : nil
+        }
         guard let target else { return client.close() }
         state.withLock { $0.clients[ObjectIdentifier(client)] = client }
         client.closeFuture.whenComplete { _ in

@@ -27,6 +27,8 @@ struct AirplaneTests {
                     $0.state == .waiting(lastError: .interrupted) || $0.state == .waiting(lastError: .offline)
                 }
             }
+            // Long enough for each kind of item to fail several times.
+            try await poll("many tries that failed") { relay.refusedCount >= 12 }
             relay.turnOn()
             try await selfie.outbox.waitUntilSent()
             #expect(try await selfie.photos.list().map(\.title) == (0..<100).map { "\($0)" })
