@@ -3,8 +3,14 @@ import Encodings
 
 /// The ids of records.
 package enum RecordID {
-    /// The same as ``isValid(_:)``, as a regular expression of JSON Schema.
-    package static let pattern = "^[A-Za-z0-9._:~@-]{1,\(RecordLimits.maxIDLength)}$"
+    /// The same as ``canBeNew(_:)``, as a regular expression of JSON Schema.
+    package static let pattern = "^(?!\\.{1,2}$)[A-Za-z0-9._:~@-]{1,\(RecordLimits.maxIDLength)}$"
+
+    /// Whether a new record may have a text as its id.
+    ///
+    /// `.` and `..` mean a folder in a path (RFC 3986, section 5.2.4), so clients can't ask for such a record. Older ones may be
+    /// there.
+    package static func canBeNew(_ text: String) -> Bool { isValid(text) && text != "." && text != ".." }
 
     /// Whether a text can be an id: 1 to 255 of `A-Z a-z 0-9 . _ : ~ @ -`.
     package static func isValid(_ text: String) -> Bool {

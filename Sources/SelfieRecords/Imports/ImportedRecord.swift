@@ -76,8 +76,9 @@ package struct ImportedRecord: Sendable {
             return time
         }
         id = try required("id", try text("id"))
-        guard RecordID.isValid(id) else {
-            throw Malformed(reason: "id has 1 to \(RecordLimits.maxIDLength) of A-Z a-z 0-9 . _ : ~ @ -")
+        guard RecordID.canBeNew(id) else {
+            let characters = "A-Z a-z 0-9 . _ : ~ @ -"
+            throw Malformed(reason: "id has 1 to \(RecordLimits.maxIDLength) of \(characters), and is neither . nor ..")
         }
         self.collection = try required("collection", try text("collection") ?? collection)
         guard let data = members["data"] else { throw Malformed(reason: "data is missing") }

@@ -134,7 +134,8 @@ package struct WriteRecords: Sendable {
         var seen: Set<String> = []
         for (position, operation) in operations.enumerated() {
             guard let id = operation.id else { continue }
-            guard RecordID.isValid(id), seen.insert(id).inserted else { throw RecordRefusal(.invalidID, at: position) }
+            let isAllowed = operation.action == .delete ? RecordID.isValid(id) : RecordID.canBeNew(id)
+            guard isAllowed, seen.insert(id).inserted else { throw RecordRefusal(.invalidID, at: position) }
         }
     }
 }

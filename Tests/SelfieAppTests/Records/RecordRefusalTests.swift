@@ -18,6 +18,8 @@ struct RecordRefusalTests {
                 (#"{"data":{},"readers":[5]}"#, 400, "record_malformed"),
                 (#"{"data":{},"id":5}"#, 400, "record_malformed"), (#"{"data":{},"id":""}"#, 400, "record_id_invalid"),
                 (#"{"data":{},"id":"a b"}"#, 400, "record_id_invalid"),
+                (#"{"data":{},"id":"."}"#, 400, "record_id_invalid"),
+                (#"{"data":{},"id":".."}"#, 400, "record_id_invalid"),
                 (#"{"data":{"a":"\u0000"}}"#, 400, "record_invalid"),
                 (#"{"data":{"a":"\ud800"}}"#, 400, "json_malformed"),
                 (#"{"data":{"\u0000":1}}"#, 400, "record_invalid"), (#"{"data":{"a":1e400}}"#, 400, "record_invalid"),

@@ -170,7 +170,7 @@ public actor Outbox {
         after: [OutboxItem.ID] = []
     ) throws -> OutboxItem.ID {
         let body = RecordBody(data: fields, readers: readers, writers: writers, expiresAt: expiresAt)
-        let path = RecordPath.collection(Fields.collection, inbox: inbox) + [id]
+        let path = try RecordPath.record(id, in: RecordPath.collection(Fields.collection, inbox: inbox))
         // An inbox takes the same message again by itself, and shows its sender nothing.
         let condition = inbox == nil ? RecordWrite.Condition.absent : .none
         return try add(
@@ -210,7 +210,7 @@ public actor Outbox {
         let body = RecordBody(data: fields, readers: readers, writers: writers, expiresAt: expiresAt)
         return try add(
             RecordWrite(
-                path: RecordPath.collection(Fields.collection, inbox: nil) + [id],
+                path: RecordPath.record(id, in: RecordPath.collection(Fields.collection, inbox: nil)),
                 kind: .put,
                 condition: version.map { .version($0) } ?? .none,
                 body: try body.json
@@ -245,7 +245,7 @@ public actor Outbox {
         photos: [String: OutboxItem.ID] = [:],
         after: [OutboxItem.ID] = []
     ) throws -> OutboxItem.ID {
-        let path = RecordPath.collection(Fields.collection, inbox: nil) + [record.id]
+        let path = try RecordPath.record(record.id, in: RecordPath.collection(Fields.collection, inbox: nil))
         try openCurrent()
         let changes = try record.changes(behind: queue.writes(to: path, after: record.version))
         let body = RecordBody(data: changes, readers: readers, writers: writers, expiresAt: expiresAt)
@@ -277,7 +277,7 @@ public actor Outbox {
         inbox: String? = nil,
         version: Int? = nil
     ) throws -> OutboxItem.ID {
-        let path = RecordPath.collection(Fields.collection, inbox: inbox) + [id]
+        let path = try RecordPath.record(id, in: RecordPath.collection(Fields.collection, inbox: inbox))
         return try add(RecordWrite(path: path, kind: .delete, condition: version.map { .version($0) } ?? .none))
     }
 

@@ -79,10 +79,10 @@ struct RecordWrite: Sendable, Hashable, Codable {
             return call
         }
         let look = prepared(Call("GET", api.url(path)))
-        let findMade: @Sendable () async throws -> TransportResponse? = {
+        let findMade: @Sendable (Bool) async throws -> TransportResponse? = { mayBeMade in
             do {
                 let record = try await api.send(look)
-                return try isMade(record, by: api, session) ? record : nil
+                return try isMade(record, by: api, session, mayBeMade: mayBeMade) ? record : nil
             } catch SelfieError.notFound {
                 // Either there is nothing, or something that the user can't see.
                 return nil
@@ -92,36 +92,63 @@ struct RecordWrite: Sendable, Hashable, Codable {
         switch (kind, condition) {
         case (.delete, _):
             do {
-                try await api.send(call)
+                let response = try await api.send(call)
+                // Another server's page is no answer to it.
+                guard try api.decode(JSONValue.self, from: response)["deleted"] != .none else {
+                    throw SelfieError.unexpectedAnswer(status: response.status)
+                }
             } catch SelfieError.notFound {
                 // It is gone, as it should be.
             }
             return nil
         case (_, .none):
             // An inbox takes the same message again by itself, and shows its sender nothing.
-            if isInInbox { return try await api.send(call) }
-            if mayBeMade, let record = try await findMade() { return record }
-            call.findDone = findMade
-            return try await api.send(call)
+            if isInInbox { return try confirmed(try await api.send(call), by: api) }
+            if mayBeMade, let record = try await findMade(true) { return record }
+            call.findDone = { try await findMade(true) }
+            return try confirmed(try await api.send(call), by: api)
         default:
             call.alsoAccepts = [412]
             let (response, mayBeDoneBefore) = try await api.sendNotingTries(call)
-            guard response.status == 412 else { return response }
-            if condition == .absent || mayBeMade || mayBeDoneBefore, let record = try await findMade() { return record }
+            guard response.status == 412 else { return try confirmed(response, by: api) }
+            let mayBeMade = mayBeMade || mayBeDoneBefore
+            if condition == .absent || mayBeMade, let record = try await findMade(mayBeMade) { return record }
             throw SelfieError.of(response)
         }
     }
 
-    /// Whether a record is what this change would have made of it.
-    private func isMade(_ response: TransportResponse, by api: APIClient, _ session: Session?) throws -> Bool {
+    /// The answer, if it has the record.
+    ///
+    /// - Throws: ``SelfieError/unexpectedAnswer(status:)`` for another server's page.
+    private func confirmed(_ response: TransportResponse, by api: APIClient) throws -> TransportResponse {
+        guard try api.decode(JSONValue.self, from: response)["id"]?.text == path.last else {
+            throw SelfieError.unexpectedAnswer(status: response.status)
+        }
+        return response
+    }
+
+    /// Whether a record is what this change would have made of it, or was created by it and changed since.
+    ///
+    /// - Parameters:
+    ///   - response: The record.
+    ///   - api: Who asks.
+    ///   - session: Whose change it is; nil for the present session's.
+    ///   - mayBeMade: Whether the service may have made this change already. Then a record with a later version may have been
+    ///     created by it.
+    private func isMade(
+        _ response: TransportResponse,
+        by api: APIClient,
+        _ session: Session?,
+        mayBeMade: Bool
+    ) throws -> Bool {
         let record = try api.decode(JSONValue.self, from: response)
         let userID = try session?.userID ?? api.sessions.current()?.userID
         guard let data = body?["data"], let present = record["data"] else { return false }
-        guard present == (kind == .patch ? present.applying(mergePatch: data) : data) else { return false }
+        let isEqual = present == (kind == .patch ? present.applying(mergePatch: data) : data)
         return switch condition {
-        case .none: true
-        case .absent: record["owner"]?.text == userID
-        case .version(let version): record["version"] == .integer(Int64(version) + 1)
+        case .none: isEqual
+        case .absent: record["owner"]?.text == userID && (isEqual || mayBeMade && record["version"] != .integer(1))
+        case .version(let version): isEqual && record["version"] == .integer(Int64(version) + 1)
         }
     }
 }

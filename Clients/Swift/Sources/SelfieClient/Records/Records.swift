@@ -15,7 +15,7 @@ public struct Records<Fields: RecordFields>: Sendable {
     ///
     /// - Throws: ``SelfieError/notFound(_:)`` if there is none, or the user may not see it.
     public func record(_ id: String) async throws -> Record<Fields> {
-        try await answer(to: Call("GET", api.url(path + [id])))
+        try await answer(to: Call("GET", api.url(RecordPath.record(id, in: path))))
     }
 
     /// One record, or nil if there is none that the user may see.
@@ -106,7 +106,7 @@ public struct Records<Fields: RecordFields>: Sendable {
         let body = RecordBody(data: fields, readers: readers, writers: writers, expiresAt: expiresAt)
         // An inbox takes the same message again by itself, and shows its sender nothing.
         let condition = inbox == nil ? RecordWrite.Condition.absent : .none
-        return try await write(RecordWrite(path: path + [id], kind: .put, condition: condition, body: try body.json))
+        return try await write(RecordWrite(path: RecordPath.record(id, in: path), kind: .put, condition: condition, body: try body.json))
     }
 
     /// Creates records under ids of the service's: all or none.
@@ -146,7 +146,7 @@ public struct Records<Fields: RecordFields>: Sendable {
         expiresAt: Date? = nil
     ) async throws -> Record<Fields> {
         let body = RecordBody(data: fields, readers: readers, writers: writers, expiresAt: expiresAt)
-        return try await write(RecordWrite(path: path + [id], kind: .put, body: try body.json))
+        return try await write(RecordWrite(path: RecordPath.record(id, in: path), kind: .put, body: try body.json))
     }
 
     /// Stores a record's changed fields, if nobody has changed it since it was read.
@@ -159,7 +159,7 @@ public struct Records<Fields: RecordFields>: Sendable {
         let body = RecordBody(data: try record.changes())
         return try await write(
             RecordWrite(
-                path: path + [record.id],
+                path: RecordPath.record(record.id, in: path),
                 kind: .patch,
                 condition: .version(record.version),
                 body: try body.json
@@ -200,7 +200,8 @@ public struct Records<Fields: RecordFields>: Sendable {
     /// - Throws: ``SelfieError/conflict(_:)`` while another record refers to it.
     public func delete(_ id: String, version: Int? = nil) async throws {
         let condition = version.map { RecordWrite.Condition.version($0) } ?? .none
-        _ = try await RecordWrite(path: path + [id], kind: .delete, condition: condition).send(api, nil)
+        let path = try RecordPath.record(id, in: path)
+        _ = try await RecordWrite(path: path, kind: .delete, condition: condition).send(api, nil)
     }
 
     private func write(_ write: RecordWrite) async throws -> Record<Fields> {
@@ -237,5 +238,16 @@ enum RecordPath {
     /// The segments of a collection's path behind `api`.
     static func collection(_ name: String, inbox: String?) -> [String] {
         (inbox.map { ["members", $0] } ?? []) + ["records", name]
+    }
+
+    /// The segments of a record's path behind `api`.
+    ///
+    /// - Throws: ``SelfieError/invalid(_:)`` for an id that a path can't have: `.` and `..` would lead elsewhere.
+    static func record(_ id: String, in path: [String]) throws -> [String] {
+        guard !["", ".", ".."].contains(id) else {
+            let message = "id - has 1 to 255 of A-Z a-z 0-9 . _ : ~ @ -, and is neither . nor .."
+            throw SelfieError.invalid(.init(status: 400, code: "record_id_invalid", message: message))
+        }
+        return path + [id]
     }
 }

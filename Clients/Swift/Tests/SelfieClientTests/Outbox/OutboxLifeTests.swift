@@ -102,4 +102,28 @@ struct OutboxLifeTests {
             #expect(transport.all.count == 1)
         }
     }
+
+    @Test("Another server's page with 200 counts for nothing as sent", .timeLimit(.minutes(1)))
+    func loginPage() async throws {
+        try await TestFolder.with { folder in
+            let transport = ScriptedTransport { _, _ in .json("<html>Sign in to the hotel's network</html>") }
+            let selfie = try Selfie.scripted(transport, folder: folder)
+            try await selfie.outbox.create(House(), id: "created")
+            try await selfie.outbox.save(House(), id: "saved")
+            try await selfie.outbox.create(House(), id: "sent", inbox: "bob")
+            try await selfie.outbox.delete("deleted", of: House.self)
+            try await selfie.outbox.upload(.data(Data(count: 100)), title: "x")
+            while transport.all.count < 12 {
+                await selfie.outbox.hurry()
+                try await Task.sleep(for: .milliseconds(5))
+            }
+            #expect(await selfie.outbox.items.count == 5)
+            for call in [
+                { try await selfie.records(House.self).save(House(), id: "h") as Any },
+                { try await selfie.records(House.self).delete("h") as Any },
+            ] {
+                await #expect(throws: SelfieError.unexpectedAnswer(status: 200)) { _ = try await call() }
+            }
+        }
+    }
 }

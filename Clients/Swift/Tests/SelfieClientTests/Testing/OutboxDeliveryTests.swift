@@ -346,4 +346,48 @@ struct OutboxDeliveryTests {
         try await selfie.outbox.drop(photo)
         #expect(await selfie.outbox.items.map(\.state) == [.refused(.dependencyDropped)])
     }
+
+    @Test("A record counts as created after a lost answer, also if somebody has changed it since")
+    func changedSince() async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        let tablet = try await service.makeClient(signedInAs: "ada@example.com")
+        service.loseNextAnswer(to: "records")
+        try await selfie.outbox.create(House(address: "1"), id: "h")
+        try await poll { try await tablet.records(House.self).find("h") != nil }
+        try await tablet.records(House.self).modify("h") { $0.points = 9 }
+        try await poll {
+            await selfie.outbox.hurry()
+            return await selfie.outbox.items.isEmpty
+        }
+        #expect(try await tablet.records(House.self).record("h").fields == House(address: "1", points: 9))
+        // Without a lost answer, it is another record.
+        try await selfie.outbox.create(House(address: "2"), id: "h")
+        try await selfie.outbox.waitUntilSent()
+        guard case .refused(.versionDiffers)? = await selfie.outbox.items.first?.state else {
+            Issue.record("It is \(await selfie.outbox.items.map(\.state)).")
+            return
+        }
+    }
+
+    @Test("An id that would lead elsewhere is refused before anything is sent or kept", arguments: ["", ".", ".."])
+    func invalidID(id: String) async throws {
+        let service = try TestSchema.service()
+        let selfie = try await service.makeClient(signedInAs: "ada@example.com")
+        let houses = selfie.records(House.self)
+        let count = service.receivedCalls.count
+        func expectRefusal(_ call: () async throws -> Void) async {
+            let error = await #expect(throws: SelfieError.self) { try await call() }
+            #expect(error?.refusal?.code == "record_id_invalid")
+        }
+        await expectRefusal { _ = try await houses.record(id) }
+        await expectRefusal { try await houses.create(House(address: "1"), id: id) }
+        await expectRefusal { try await houses.save(House(address: "1"), id: id) }
+        await expectRefusal { try await houses.delete(id) }
+        await expectRefusal { try await selfie.outbox.create(House(address: "1"), id: id) }
+        await expectRefusal { try await selfie.outbox.save(House(address: "1"), id: id) }
+        await expectRefusal { try await selfie.outbox.delete(id, of: House.self) }
+        #expect(service.receivedCalls.count == count)
+        #expect(await selfie.outbox.items.isEmpty)
+    }
 }
