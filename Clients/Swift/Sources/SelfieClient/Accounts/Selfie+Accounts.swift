@@ -151,8 +151,9 @@ extension Selfie {
     ///   - new: 6 characters to 72 bytes.
     /// - Throws: ``SelfieError/passwordWrong``.
     public func changePassword(from old: String, to new: String) async throws {
-        guard let session = try api.sessions.current() else { throw SelfieError.notSignedIn }
+        let session = try api.sessions.currentIfSignedIn()
         var call = Call("POST", api.url(["reset_password"]))
+        call.authentication = .userWithID(session.userID)
         var body = ["old_password": try api.cipher.encrypt(old), "new_password": try api.cipher.encrypt(new)]
         body["device"] = api.configuration.deviceName
         try call.send(body)
@@ -208,9 +209,9 @@ extension Selfie {
     ///
     /// - Throws: ``SelfieError/passwordWrong``; ``SelfieError/interrupted`` when it is not known whether it was done.
     public func deleteAccount(proof: Proof) async throws {
-        guard let session = try api.sessions.current() else { throw SelfieError.notSignedIn }
+        let session = try api.sessions.currentIfSignedIn()
         var call = Call("DELETE", api.url(["account"]))
-        call.isRepeatable = false
+        (call.authentication, call.isRepeatable) = (.userWithID(session.userID), false)
         try call.send(try parameters(of: proof))
         let wasTried = folders.hasDeletionMark(session.userID)
         try folders.setDeletionMark(session.userID)

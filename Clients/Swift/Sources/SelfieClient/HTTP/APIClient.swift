@@ -70,7 +70,10 @@ final class APIClient: Sendable {
     func sendNotingTries(_ call: Call, progress: (@Sendable (Int64) -> Void)? = nil) async throws
         -> (response: TransportResponse, mayBeDoneBefore: Bool)
     {
-        var (tries, mayBeDone) = (0, false)
+        var (call, tries, mayBeDone) = (call, 0, false)
+        if case .user = call.authentication, let session = try session(of: call) {
+            call.authentication = .userWithID(session.userID)
+        }
         while true {
             tries += 1
             do {
@@ -112,7 +115,7 @@ final class APIClient: Sendable {
     /// - Throws: `FailedTry` when there is no answer that the call accepts, ``SelfieError`` when nothing can be sent, or
     ///   `CancellationError`.
     private func sendOnce(_ call: Call, progress: (@Sendable (Int64) -> Void)?) async throws -> TransportResponse {
-        var session: Session?
+        let session = try session(of: call)
         var request = TransportRequest(
             method: call.method,
             url: call.url,
@@ -123,14 +126,7 @@ final class APIClient: Sendable {
             followsRedirects: call.followsRedirects
         )
         (request.answerFile, request.backgroundID) = (call.answerFile, call.backgroundID)
-        switch call.authentication {
-        case .none: break
-        case .app: request.headers["Authorization"] = credential.header
-        case .user:
-            guard let current = try sessions.current() else { throw SelfieError.notSignedIn }
-            session = current
-        case .session(let given): session = given
-        }
+        if case .app = call.authentication { request.headers["Authorization"] = credential.header }
         if let session { request.headers["Authorization"] = "Bearer \(session.token.text)" }
         let start = ContinuousClock.now
         do {
@@ -143,6 +139,21 @@ final class APIClient: Sendable {
         } catch let error as TransportError {
             log(call, start, status: "\(error)", requestID: nil)
             throw FailedTry(error: .of(error), mayBeDone: error.mayBeDone)
+        }
+    }
+
+    /// The session that a call is sent with now; nil if it needs none.
+    ///
+    /// - Throws: ``SelfieError/notSignedIn`` if nobody, or somebody else, is signed in.
+    private func session(of call: Call) throws -> Session? {
+        switch call.authentication {
+        case .none, .app: return nil
+        case .session(let given): return given
+        case .user: return try sessions.currentIfSignedIn()
+        case .userWithID(let userID):
+            let session = try sessions.currentIfSignedIn()
+            guard session.userID == userID else { throw SelfieError.notSignedIn }
+            return session
         }
     }
 

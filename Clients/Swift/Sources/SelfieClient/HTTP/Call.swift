@@ -5,8 +5,10 @@ struct Call: Sendable {
     enum Authentication: Sendable {
         /// By the app's own credential.
         case app
-        /// By the present session.
+        /// By the present session. The call stays with its user, also when it is tried again.
         case user
+        /// By the present session, if it is that of the user with this id.
+        case userWithID(String)
         /// By a session that may have ended since.
         case session(Session)
         /// By what is in the URL.

@@ -42,12 +42,15 @@ public actor Photos {
         isListed: Bool = true,
         progress: (@Sendable (UploadProgress) -> Void)? = nil
     ) async throws -> Photo {
+        // Before the source is written, which may take long.
+        let userID = try api.sessions.currentIfSignedIn().userID
         let id = UUID()
         let upload = UploadFile(title: title, name: name, isListed: isListed, id: id)
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("selfie-upload-\(id.uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         let count = try await upload.write(source, to: file, maxBytes: api.configuration.maxOutboxBytes, disk: Disk())
-        let call = Self.call(api, upload, file, key: id)
+        var call = Self.call(api, upload, file, key: id)
+        call.authentication = .userWithID(userID)
         return try await api.decode(
             Photo.self,
             from: api.send(call) { progress?(UploadProgress(sentBytes: $0, totalBytes: Int64(count))) }
@@ -74,9 +77,10 @@ public actor Photos {
     /// - Returns: The photos.
     /// - Throws: ``SelfieError``, or `CancellationError`.
     public func list(_ order: Order = .oldestFirst) async throws -> [Photo] {
-        guard let userID = try api.sessions.current()?.userID else { throw SelfieError.notSignedIn }
+        let userID = try api.sessions.currentIfSignedIn().userID
         let known = lists[order].flatMap { $0.userID == userID ? $0 : nil }
         var call = Call("GET", api.url(["get_photos"], query: ["order": order == .newestFirst ? "newest" : nil]))
+        call.authentication = .userWithID(userID)
         call.headers["If-None-Match"] = known?.tag
         call.alsoAccepts = [304]
         let response = try await api.send(call)

@@ -176,11 +176,13 @@ public struct Records<Fields: RecordFields>: Sendable {
     /// - Throws: What `change` throws, or ``SelfieError/versionDiffers(_:)`` after ten tries.
     @discardableResult
     public func modify(_ id: String, _ change: (inout Fields) throws -> Void) async throws -> Record<Fields> {
+        let userID = try api.sessions.currentIfSignedIn().userID
         var tries = 0
         while true {
             tries += 1
             var record = try await record(id)
             try change(&record.fields)
+            guard try api.sessions.current()?.userID == userID else { throw SelfieError.notSignedIn }
             do {
                 return try await update(record)
             } catch let error as SelfieError {

@@ -13,7 +13,7 @@ actor Replicas {
 
     /// The replica of some collections; a second one is the first.
     func replica(of collections: [String]) async throws -> Replica {
-        guard let session = try api.sessions.current() else { throw SelfieError.notSignedIn }
+        let session = try api.sessions.currentIfSignedIn()
         let collections = Set(collections).sorted()
         let folder = folder(of: session.userID).appendingPathComponent(
             SHA256.digest(of: Data(collections.joined(separator: ",").utf8)).prefix(8).hexadecimal

@@ -59,6 +59,14 @@ final class SessionState: Sendable {
         }
     }
 
+    /// The present session.
+    ///
+    /// - Throws: ``SelfieError/notSignedIn`` if nobody is signed in, or an error of the store's.
+    func currentIfSignedIn() throws -> Session {
+        guard let session = try current() else { throw SelfieError.notSignedIn }
+        return session
+    }
+
     private func stored() throws -> Session? {
         try store.read().flatMap { try? JSONCoding.decode(Session.self, from: $0) }
     }
