@@ -11,7 +11,6 @@ public final class Selfie: Sendable {
     /// The user's photos, and pictures of all kinds.
     public let photos: Photos
     let replicas: Replicas
-    let folders: UserFolders
     let sessionFollower: SessionFollower
     #if canImport(Network)
         private let networkObserver: NetworkObserver
@@ -24,20 +23,13 @@ public final class Selfie: Sendable {
     public init(url: URL, apiCredential: APICredential, configuration: SelfieConfiguration? = nil) {
         let configuration = configuration ?? .standard(for: url)
         api = APIClient(url: url, credential: apiCredential, configuration: configuration)
-        folders = UserFolders(folder: configuration.folder)
-        photos = Photos(api: api, folders: folders)
-        replicas = Replicas(api: api, folders: folders, photos: photos)
-        outbox = Outbox(api: api, folders: folders)
+        photos = Photos(api: api, folders: api.folders)
+        replicas = Replicas(api: api, folders: api.folders, photos: photos)
+        outbox = Outbox(api: api, folders: api.folders)
         #if canImport(Network)
             networkObserver = NetworkObserver { [weak outbox] in await outbox?.hurry() }
         #endif
-        sessionFollower = SessionFollower(
-            api: api,
-            folders: folders,
-            outbox: outbox,
-            photos: photos,
-            replicas: replicas
-        )
+        sessionFollower = SessionFollower(api: api, outbox: outbox, photos: photos, replicas: replicas)
         sessionFollower.follow()
     }
 

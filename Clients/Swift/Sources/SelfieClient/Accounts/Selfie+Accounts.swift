@@ -100,6 +100,8 @@ extension Selfie {
     /// Begins a session by an answer that has a token.
     private func begin(_ answer: AccountAnswer) async throws -> Account {
         guard let token = answer.token else { throw SelfieError.unexpectedAnswer(status: 200) }
+        // The account is there, whatever became of a call that was to delete it.
+        api.folders.removeDeletionMark(answer.id)
         try api.sessions.begin(Session(token: token, userID: answer.id))
         await sessionFollower.catchUp()
         return answer.account
@@ -213,20 +215,25 @@ extension Selfie {
         var call = Call("DELETE", api.url(["account"]))
         (call.authentication, call.isRepeatable) = (.userWithID(session.userID), false)
         try call.send(try parameters(of: proof))
-        let wasTried = folders.hasDeletionMark(session.userID)
-        try folders.setDeletionMark(session.userID)
+        let mayBeDeleted = api.folders.hasDeletionMark(session.userID)
         do {
-            try await api.send(call)
-        } catch SelfieError.notSignedIn where wasTried {
-            // The first try has done it.
-        } catch let error as SelfieError {
-            let mayBeDone = [.interrupted, .unavailable(retryAfter: nil)].contains(error)
-            if !mayBeDone { folders.removeDeletionMark(session.userID) }
-            throw error
+            _ = try await api.sendNotingFailure(call)
+        } catch let failure as APIClient.FailedCall {
+            if failure.mayBeDone {
+                // Without it, the outbox is left. That harms nobody.
+                try? api.folders.setDeletionMark(session.userID)
+            } else if [.passwordWrong, .codeWrong].contains(failure.error) {
+                api.folders.removeDeletionMark(session.userID)
+            } else if failure.error == .notSignedIn, mayBeDeleted {
+                await sessionFollower.catchUp()
+                // An earlier call has done it, and the outbox is gone.
+                if try api.sessions.current() == nil, !api.folders.hasDeletionMark(session.userID) { return }
+            }
+            throw failure.error
         }
         await outbox.removeAll(of: session.userID)
-        await end(session)
-        folders.removeDeletionMark(session.userID)
+        if let present = try? api.sessions.current(), present.userID == session.userID { await end(present) }
+        api.folders.removeDeletionMark(session.userID)
     }
 
     private func parameters(of proof: Proof) throws -> [String: String] {

@@ -6,11 +6,13 @@ final class APIClient: Sendable {
     let sessions: SessionState
     let cipher: PasswordCipher
     let configuration: SelfieConfiguration
+    let folders: UserFolders
     private let credential: APICredential
 
     init(url: URL, credential: APICredential, configuration: SelfieConfiguration) {
         (self.url, self.credential, self.configuration) = (url, credential, configuration)
         sessions = SessionState(store: configuration.tokenStore)
+        folders = UserFolders(folder: configuration.folder)
         cipher = PasswordCipher(passphrase: credential.password.text)
     }
 
@@ -70,6 +72,20 @@ final class APIClient: Sendable {
     func sendNotingTries(_ call: Call, progress: (@Sendable (Int64) -> Void)? = nil) async throws
         -> (response: TransportResponse, mayBeDoneBefore: Bool)
     {
+        do {
+            return try await sendNotingFailure(call, progress: progress)
+        } catch let failure as FailedCall {
+            throw failure.error
+        }
+    }
+
+    /// Sends a call, and tells whether it may have been done all the same when it fails.
+    ///
+    /// - Throws: `FailedCall` when there is no answer that the call accepts, ``SelfieError`` when nothing can be sent, or
+    ///   `CancellationError`.
+    func sendNotingFailure(_ call: Call, progress: (@Sendable (Int64) -> Void)? = nil) async throws
+        -> (response: TransportResponse, mayBeDoneBefore: Bool)
+    {
         var (call, tries, mayBeDone) = (call, 0, false)
         if case .user = call.authentication, let session = try session(of: call) {
             call.authentication = .userWithID(session.userID)
@@ -78,10 +94,10 @@ final class APIClient: Sendable {
             tries += 1
             do {
                 return (try await sendOnce(call, progress: progress), mayBeDone)
-            } catch let failure as FailedTry {
+            } catch let failure as FailedCall {
                 if failure.mayBeDone { mayBeDone = true }
                 guard !call.isTriedOnce, tries < configuration.maxTries, let pause = pause(after: failure, tries, call)
-                else { throw failure.error }
+                else { throw FailedCall(error: failure.error, mayBeDone: mayBeDone) }
                 try await Task.sleep(for: pause)
                 if mayBeDone, let findDone = call.findDone, let response = try await findDone() {
                     return (response, true)
@@ -90,15 +106,15 @@ final class APIClient: Sendable {
         }
     }
 
-    /// Why a try has failed.
-    private struct FailedTry: Error {
+    /// Why a call, or a try of it, has failed.
+    struct FailedCall: Error {
         let error: SelfieError
         /// Whether the service may have done what was asked for.
         let mayBeDone: Bool
     }
 
     /// How long to wait before a call is tried again; nil if that would not help, or might do it twice.
-    private func pause(after failure: FailedTry, _ tries: Int, _ call: Call) -> Duration? {
+    private func pause(after failure: FailedCall, _ tries: Int, _ call: Call) -> Duration? {
         guard call.isRepeatable || !failure.mayBeDone else { return nil }
         switch failure.error {
         case .unavailable(let wanted?), .tooManyRequests(let wanted?):
@@ -112,7 +128,7 @@ final class APIClient: Sendable {
 
     /// Sends a call once.
     ///
-    /// - Throws: `FailedTry` when there is no answer that the call accepts, ``SelfieError`` when nothing can be sent, or
+    /// - Throws: `FailedCall` when there is no answer that the call accepts, ``SelfieError`` when nothing can be sent, or
     ///   `CancellationError`.
     private func sendOnce(_ call: Call, progress: (@Sendable (Int64) -> Void)?) async throws -> TransportResponse {
         let session = try session(of: call)
@@ -128,17 +144,22 @@ final class APIClient: Sendable {
         (request.answerFile, request.backgroundID) = (call.answerFile, call.backgroundID)
         if case .app = call.authentication { request.headers["Authorization"] = credential.header }
         if let session { request.headers["Authorization"] = "Bearer \(session.token.text)" }
+        let mayBeDeleted = session.map { folders.hasDeletionMark($0.userID) } ?? false
         let start = ContinuousClock.now
         do {
             let response = try await configuration.transport.send(request, progress: progress)
             log(call, start, status: "\(response.status)", requestID: response.headers["x-request-id"])
-            if response.status == 200 || call.alsoAccepts.contains(response.status) { return response }
+            if response.status == 200 || call.alsoAccepts.contains(response.status) {
+                // The account is still there, so the call that was to delete it was not done.
+                if mayBeDeleted, let session { folders.removeDeletionMark(session.userID) }
+                return response
+            }
             let error = SelfieError.of(response)
             if error == .notSignedIn, let session { end(session, by: response) }
-            throw FailedTry(error: error, mayBeDone: response.mayBeDone)
+            throw FailedCall(error: error, mayBeDone: response.mayBeDone)
         } catch let error as TransportError {
             log(call, start, status: "\(error)", requestID: nil)
-            throw FailedTry(error: .of(error), mayBeDone: error.mayBeDone)
+            throw FailedCall(error: .of(error), mayBeDone: error.mayBeDone)
         }
     }
 

@@ -14,15 +14,13 @@ final class SessionFollower: Sendable {
     /// What the app hears.
     let listeners = SessionListeners()
     private let api: APIClient
-    private let folders: UserFolders
     private let outbox: Outbox
     private let photos: Photos
     private let replicas: Replicas
     private let progress = Locked(Progress())
 
-    init(api: APIClient, folders: UserFolders, outbox: Outbox, photos: Photos, replicas: Replicas) {
-        (self.api, self.folders) = (api, folders)
-        (self.outbox, self.photos, self.replicas) = (outbox, photos, replicas)
+    init(api: APIClient, outbox: Outbox, photos: Photos, replicas: Replicas) {
+        (self.api, self.outbox, self.photos, self.replicas) = (api, outbox, photos, replicas)
     }
 
     deinit {
@@ -46,7 +44,11 @@ final class SessionFollower: Sendable {
         if case .ended(let userID, let reason) = event, (try? api.sessions.current()?.userID) != userID {
             await photos.removeCopies(of: userID)
             await replicas.removeCopies(of: userID)
-            if reason == .revoked, folders.hasDeletionMark(userID) { await outbox.removeAll(of: userID) }
+            if reason == .revoked, api.folders.hasDeletionMark(userID) {
+                // The account was deleted, although the answer was lost.
+                await outbox.removeAll(of: userID)
+                api.folders.removeDeletionMark(userID)
+            }
         }
         listeners.tell(event)
         let ready = progress.withLock { progress in
@@ -81,8 +83,5 @@ final class SessionFollower: Sendable {
         }
         await photos.removeCopies(exceptOf: userID)
         await replicas.removeCopies(exceptOf: userID)
-        for folder in folders.others(than: userID) where folders.hasDeletionMark(folder) {
-            try? Disk().remove(folder)
-        }
     }
 }

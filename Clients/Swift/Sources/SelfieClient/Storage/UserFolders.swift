@@ -23,20 +23,23 @@ struct UserFolders: Sendable {
 
     // MARK: Deleted accounts
 
-    /// A file that says that a user's account is being deleted: the app may end, or lose the answer, before it is known.
-    private func deletionMark(_ folder: URL) -> URL { folder.appendingPathComponent("account-deletion") }
-
-    func hasDeletionMark(_ folder: URL) -> Bool {
-        FileManager.default.fileExists(atPath: deletionMark(folder).path)
+    /// A file that says that a user's account may be deleted: the answer to the call was lost.
+    ///
+    /// It is written behind the call, and removed as soon as the account proves to be there. If the app is killed in between,
+    /// the outbox of a deleted account may be left. The other way round, unsent photos would be lost.
+    private func deletionMark(_ userID: String) -> URL {
+        folder(of: userID).appendingPathComponent("account-deletion")
     }
 
-    func hasDeletionMark(_ userID: String) -> Bool { hasDeletionMark(folder(of: userID)) }
+    func hasDeletionMark(_ userID: String) -> Bool {
+        FileManager.default.fileExists(atPath: deletionMark(userID).path)
+    }
 
     /// - Throws: ``SelfieError/diskFull`` or ``SelfieError/storage(_:)``.
     func setDeletionMark(_ userID: String) throws {
         try Disk().makeFolder(folder(of: userID))
-        try Disk().replace(deletionMark(folder(of: userID)), with: Data())
+        try Disk().replace(deletionMark(userID), with: Data())
     }
 
-    func removeDeletionMark(_ userID: String) { try? Disk().remove(deletionMark(folder(of: userID))) }
+    func removeDeletionMark(_ userID: String) { try? Disk().remove(deletionMark(userID)) }
 }

@@ -116,8 +116,8 @@ struct SessionCopiesTests {
             }
             if kind == 2 {
                 // The app ends before it knows.
-                store.remove()
                 selfie = service.makeClient(folder: folder, tokenStore: store)
+                await #expect(throws: SelfieError.notSignedIn) { try await selfie.profile() }
             } else {
                 try await selfie.deleteAccount(proof: .password("password"))
                 #expect(try selfie.userID == nil)
