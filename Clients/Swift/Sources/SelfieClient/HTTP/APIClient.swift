@@ -90,12 +90,21 @@ final class APIClient: Sendable {
         if case .user = call.authentication, let session = try session(of: call) {
             call.authentication = .userWithID(session.userID)
         }
+        var hasNewSession = false
         while true {
             tries += 1
+            let session = try session(of: call)
             do {
-                return (try await sendOnce(call, progress: progress), mayBeDone)
+                return (try await sendOnce(call, session, progress: progress), mayBeDone)
             } catch let failure as FailedCall {
                 if failure.mayBeDone { mayBeDone = true }
+                if failure.error == .notSignedIn, !hasNewSession, let next = try? self.session(of: call),
+                    next != session
+                {
+                    // Another process has begun it in the same store, or a new password has.
+                    hasNewSession = true
+                    continue
+                }
                 guard !call.isTriedOnce, tries < configuration.maxTries, let pause = pause(after: failure, tries, call)
                 else { throw FailedCall(error: failure.error, mayBeDone: mayBeDone) }
                 try await Task.sleep(for: pause)
@@ -130,8 +139,9 @@ final class APIClient: Sendable {
     ///
     /// - Throws: `FailedCall` when there is no answer that the call accepts, ``SelfieError`` when nothing can be sent, or
     ///   `CancellationError`.
-    private func sendOnce(_ call: Call, progress: (@Sendable (Int64) -> Void)?) async throws -> TransportResponse {
-        let session = try session(of: call)
+    private func sendOnce(_ call: Call, _ session: Session?, progress: (@Sendable (Int64) -> Void)?) async throws
+        -> TransportResponse
+    {
         var request = TransportRequest(
             method: call.method,
             url: call.url,

@@ -123,7 +123,10 @@ final class SessionState: Sendable {
             if reason != .signedOut, let stored = try? stored(), stored != session {
                 // An extension, or the app, has begun a new one in the same store.
                 state.session = stored
-                return false
+                guard stored.userID != session.userID else { return false }
+                tell(.ended(userID: session.userID, .replaced), &state)
+                tell(.began(userID: stored.userID), &state)
+                return true
             }
             state.session = nil
             // If the store can't be changed now, the next start finds a token that the service refuses.

@@ -61,10 +61,49 @@ struct SessionEndTests {
             #expect(try selfie.userID == "ada")
             let new = Data(#"{"token":"new","userID":"ada"}"#.utf8)
             store.write(new)
-            await #expect(throws: SelfieError.notSignedIn) { try await selfie.photos.list() }
             #expect(try await selfie.photos.list().isEmpty)
+            #expect(transport.all.count == 2)
             #expect(store.read() == new)
             #expect(selfie.api.sessions.eventCount == 0)
+        }
+    }
+
+    @Test("A call is repeated once with a newer session, and then says that nobody is signed in")
+    func begunElsewhereOften() async throws {
+        try await TestFolder.with { folder in
+            let store = MemoryTokenStore()
+            store.write(Data(#"{"token":"0","userID":"ada"}"#.utf8))
+            let transport = ScriptedTransport { _, number in
+                store.write(Data(#"{"token":"\#(number)","userID":"ada"}"#.utf8))
+                return .refusal(401, "token_invalid")
+            }
+            let selfie = try Selfie.scripted(transport, folder: folder) { $0.tokenStore = store }
+            await #expect(throws: SelfieError.notSignedIn) { try await selfie.photos.list() }
+            #expect(transport.all.map { $0.headers["Authorization"] } == ["Bearer 0", "Bearer 1"])
+        }
+    }
+
+    @Test("When another process has signed another user in, the app hears of the end and the begin")
+    func otherUserElsewhere() async throws {
+        try await TestFolder.with { folder in
+            let store = MemoryTokenStore()
+            store.write(Data(#"{"token":"old","userID":"ada"}"#.utf8))
+            let transport = ScriptedTransport { request, _ in
+                guard request.url.path.hasSuffix("get_photos") else { throw TransportError.notConnected }
+                return request.headers["Authorization"] == "Bearer old" ? .refusal(401, "token_invalid") : .json("[]")
+            }
+            let selfie = try Selfie.scripted(transport, folder: folder) { $0.tokenStore = store }
+            let replica = try await selfie.replica(of: ["photos"])
+            var events = selfie.sessionEvents.makeAsyncIterator()
+            let bobs = Data(#"{"token":"new","userID":"bob"}"#.utf8)
+            store.write(bobs)
+            await #expect(throws: SelfieError.notSignedIn) { try await selfie.photos.list() }
+            try #require(selfie.api.sessions.eventCount == 2)
+            #expect(await events.next() == .ended(userID: "ada", .replaced))
+            #expect(await events.next() == .began(userID: "bob"))
+            #expect(await replica.status == .ended)
+            #expect(try await selfie.photos.list().isEmpty)
+            #expect(try selfie.userID == "bob" && store.read() == bobs)
         }
     }
 
