@@ -87,7 +87,8 @@ public actor Outbox {
         var queue = OutboxQueue(timing: api.configuration.outboxTiming)
         let store = try OutboxStore(folder: folder, userID: session.userID, disk: disk) { queue.apply($0) }
         if store.isDamaged { api.log(.warning, "The outbox was damaged. Some items may be missing.") }
-        store.removeFiles { queue.contains($0) }
+        store.putDamageAside(queue)
+        store.removeFiles(without: queue)
         queue.hasBeenRead()
         (self.store, self.queue) = (store, queue)
         openings += 1

@@ -141,6 +141,13 @@ final class FrameLog {
         return open.st_ino == named.st_ino && open.st_dev == named.st_dev
     }
 
+    /// Whether two names are of the same file.
+    static func isSame(_ file: URL, _ other: URL) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard stat(file.path, &first) == 0, stat(other.path, &second) == 0 else { return false }
+        return first.st_ino == second.st_ino && first.st_dev == second.st_dev
+    }
+
     private func cut(to end: Int) throws {
         guard ftruncate(descriptor, off_t(end)) == 0, lseek(descriptor, off_t(end), SEEK_SET) >= 0 else {
             throw Disk.error("truncate")
