@@ -135,6 +135,8 @@ struct RecordWrite: Sendable, Hashable, Codable {
     ///   - session: Whose change it is; nil for the present session's.
     ///   - mayBeMade: Whether the service may have made this change already. Then a record with a later version may have been
     ///     created by it.
+    /// - Returns: Whether it is.
+    /// - Throws: ``SelfieError``.
     private func isMade(
         _ response: TransportResponse,
         by api: APIClient,

@@ -106,7 +106,8 @@ public struct Records<Fields: RecordFields>: Sendable {
         let body = RecordBody(data: fields, readers: readers, writers: writers, expiresAt: expiresAt)
         // An inbox takes the same message again by itself, and shows its sender nothing.
         let condition = inbox == nil ? RecordWrite.Condition.absent : .none
-        return try await write(RecordWrite(path: RecordPath.record(id, in: path), kind: .put, condition: condition, body: try body.json))
+        let path = try RecordPath.record(id, in: path)
+        return try await write(RecordWrite(path: path, kind: .put, condition: condition, body: try body.json))
     }
 
     /// Creates records under ids of the service's: all or none.
