@@ -24,6 +24,15 @@ public final class URLSessionTransport: Transport {
         }
     #endif
 
+    /// Whether the system goes on with uploads while the app does not run.
+    var sendsInBackground: Bool {
+        #if canImport(Darwin)
+            background != nil
+        #else
+            false
+        #endif
+    }
+
     /// Sends all requests while the app runs.
     public init() {
         session = Self.makeSession(delegate)

@@ -44,7 +44,14 @@ public actor Outbox {
     init(api: APIClient, folders: UserFolders) {
         (self.api, self.folders) = (api, folders)
         disk = Disk(beforeStep: api.configuration.beforeStep)
-        queue = OutboxQueue(timing: api.configuration.outboxTiming)
+        queue = OutboxQueue(timing: Self.timing(api.configuration))
+    }
+
+    private static func timing(_ configuration: SelfieConfiguration) -> OutboxQueue.Timing {
+        var timing = configuration.outboxTiming
+        // The system wakes the app seldom, so it gets many at once.
+        if (configuration.transport as? URLSessionTransport)?.sendsInBackground == true { timing.uploadsAtOnce = 50 }
+        return timing
     }
 
     deinit {
@@ -84,7 +91,7 @@ public actor Outbox {
         if let store, store.userID == session.userID { return store }
         close()
         let folder = folder(of: session.userID)
-        var queue = OutboxQueue(timing: api.configuration.outboxTiming)
+        var queue = OutboxQueue(timing: Self.timing(api.configuration))
         let store = try OutboxStore(folder: folder, userID: session.userID, disk: disk) { queue.apply($0) }
         if store.isDamaged { api.log(.warning, "The outbox was damaged. Some items may be missing.") }
         store.putDamageAside(queue)
@@ -106,7 +113,7 @@ public actor Outbox {
         timer?.task.cancel()
         store?.close()
         (sending, timer, store) = ([:], nil, nil)
-        queue = OutboxQueue(timing: api.configuration.outboxTiming)
+        queue = OutboxQueue(timing: Self.timing(api.configuration))
         tell()
     }
 

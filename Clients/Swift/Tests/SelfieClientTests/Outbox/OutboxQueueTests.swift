@@ -52,6 +52,19 @@ struct OutboxQueueTests {
         #expect(begun == [items[0], items[2], items[3], items[4]].map(\.id))
     }
 
+    @Test("Where the system sends uploads in the background, it gets many at once, and records one by one")
+    func background() {
+        let items = (0..<8).map { $0 < 5 ? Self.upload("\($0)") : Self.write("\($0)") }
+        var queue = OutboxQueue(timing: OutboxQueue.Timing(uploadsAtOnce: 4))
+        for item in items { queue.apply(.added(item)) }
+        #expect(queue.start(at: start).map { $0.item.id } == [0, 1, 2, 3, 5].map { items[$0].id })
+        queue.apply(.done(items[1].id, photoID: "p1"))
+        #expect(queue.start(at: start).map { $0.item.id } == [items[4].id])
+        // After a failure, one at a time.
+        queue.hasFailed(items[0].id, .interrupted, at: start)
+        #expect(queue.start(at: start + .seconds(1)).isEmpty)
+    }
+
     @Test("An upload that goes on is not slow")
     func progress() {
         let items = [Self.upload("1"), Self.upload("2")]
