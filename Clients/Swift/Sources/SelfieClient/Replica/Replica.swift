@@ -51,15 +51,19 @@ public actor Replica {
         lock = try FolderLock(folder)
         var copy = ReplicaCopy()
         var isWhole = true
-        log = try FrameLog(file: folder.appendingPathComponent("changes"), disk: Disk()) { frame in
-            if let page = try? JSONCoding.decode(ChangePage.self, from: frame) {
+        // A page counts only if all before it were read. What is behind it is loaded again, from its cursor on.
+        log = try FrameLog(file: folder.appendingPathComponent("changes"), disk: Disk(), endsAtDamage: true) { frame in
+            if isWhole, let page = try? JSONCoding.decode(ChangePage.self, from: frame) {
                 copy.apply(page)
             } else {
+                // It is another version's.
                 isWhole = false
             }
         }
-        // What was damaged, or is another version's, is loaded again.
-        if isWhole, log.damagedBytes == 0 { self.copy = copy }
+        if !isWhole { try log.rewrite(copy.pages(of: Self.pageSize).map(JSONCoding.encode)) }
+        self.copy = copy
+        // A part of a copy has no cursor. It is shown until a whole one is there, which also lacks what has gone meanwhile.
+        if copy.cursor == nil, !copy.isEmpty { reload = ReplicaCopy() }
     }
 
     deinit { following?.cancel() }

@@ -62,6 +62,8 @@ struct ReplicaCopy: Sendable {
     /// The bytes of all entries.
     private(set) var byteCount = 0
 
+    var isEmpty: Bool { entries.values.allSatisfy(\.isEmpty) }
+
     mutating func apply(_ page: ChangePage) {
         for change in page.changes {
             let value = change.record ?? change.photo

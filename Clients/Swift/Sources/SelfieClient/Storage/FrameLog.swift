@@ -30,12 +30,13 @@ final class FrameLog {
     /// - Parameters:
     ///   - file: The file.
     ///   - disk: What writes it.
+    ///   - endsAtDamage: Whether frames behind a damaged one are removed, too, because they mean nothing without it.
     ///   - onFrame: Gets each whole frame's payload.
     /// - Throws: An error of `Disk`'s.
-    init(file: URL, disk: Disk, onFrame: (Data) throws -> Void) throws {
+    init(file: URL, disk: Disk, endsAtDamage: Bool = false, onFrame: (Data) throws -> Void) throws {
         (self.file, self.disk) = (file, disk)
         let contents = try Disk.read(file) ?? Data()
-        let (end, damaged) = try Self.read(contents, onFrame)
+        let (end, damaged) = try Self.read(contents, endsAtDamage: endsAtDamage, onFrame)
         descriptor = try Disk.open(file, O_RDWR | O_CREAT)
         (byteCount, damagedBytes) = (end, damaged)
         do {
@@ -51,7 +52,9 @@ final class FrameLog {
     /// Reads all whole frames.
     ///
     /// - Returns: Where the last one ends, and how many bytes before it are in no frame.
-    private static func read(_ contents: Data, _ onFrame: (Data) throws -> Void) throws -> (end: Int, damaged: Int) {
+    private static func read(_ contents: Data, endsAtDamage: Bool, _ onFrame: (Data) throws -> Void) throws
+        -> (end: Int, damaged: Int)
+    {
         var (position, end, damaged) = (0, 0, 0)
         while position < contents.count {
             if let payload = payload(at: position, of: contents) {
@@ -59,7 +62,8 @@ final class FrameLog {
                 damaged += position - end
                 position += headBytes + payload.count
                 end = position
-            } else if let next = contents.range(of: mark, in: position + 1..<contents.count)?.lowerBound {
+            } else if !endsAtDamage, let next = contents.range(of: mark, in: position + 1..<contents.count)?.lowerBound
+            {
                 position = next
             } else {
                 break
