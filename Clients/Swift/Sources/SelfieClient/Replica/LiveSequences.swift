@@ -2,7 +2,7 @@ import Foundation
 
 /// The whole result of a query, now and whenever it has changed.
 ///
-/// A slow reader skips results in between, and gets the last one.
+/// A slow reader skips results in between, and gets the last one. It ends when the replica is closed or released.
 public struct LiveResults<Fields: RecordFields>: AsyncSequence, Sendable {
     public typealias Element = [Record<Fields>]
 
@@ -34,7 +34,7 @@ public struct RecordChanges<Fields: RecordFields>: Sendable {
 
 /// The changes of a query's records.
 ///
-/// A slow reader gets several in one.
+/// A slow reader gets several in one. It ends when the replica is closed or released.
 public struct LiveChanges<Fields: RecordFields>: AsyncSequence, Sendable {
     public typealias Element = RecordChanges<Fields>
 
@@ -56,7 +56,7 @@ public struct LiveChanges<Fields: RecordFields>: AsyncSequence, Sendable {
 
 /// The user's photos, the newest first, now and whenever they have changed.
 ///
-/// A slow reader skips results in between, and gets the last one.
+/// A slow reader skips results in between, and gets the last one. It ends when the replica is closed or released.
 public struct LivePhotos: AsyncSequence, Sendable {
     public typealias Element = [Photo]
 
@@ -73,45 +73,55 @@ public struct LivePhotos: AsyncSequence, Sendable {
     }
 }
 
+/// A replica that is not kept alive.
+struct WeakReplica: Sendable {
+    private(set) weak var replica: Replica?
+}
+
 /// Closes a mailbox when nobody reads it any more.
 private final class Registration: Sendable {
     let mailbox = Mailbox()
-    private let replica: Replica
+    private let owner: WeakReplica
     private let id = Locked<UUID?>(nil)
 
-    init(_ replica: Replica) { self.replica = replica }
+    init(_ replica: Replica) { owner = WeakReplica(replica: replica) }
 
     func open(for collection: String) async {
-        let id = await replica.open(mailbox, for: collection)
+        let id = await owner.replica?.open(mailbox, for: collection)
         self.id.withLock { $0 = id }
     }
 
     deinit {
         guard let id = id.withLock({ $0 }) else { return }
-        Task { [replica] in await replica.closeMailbox(id) }
+        Task { [owner] in await owner.replica?.closeMailbox(id) }
     }
 }
 
 /// A query that is kept up to date by a replica.
+///
+/// It does not keep the replica alive, and ends with it.
 struct LiveSource<Element: Sendable>: Sendable {
-    private let replica: Replica
+    private let owner: WeakReplica
     private var registration: Registration?
     private(set) var query: LiveQuery<Element>
 
-    init(_ replica: Replica, _ query: LiveQuery<Element>) { (self.replica, self.query) = (replica, query) }
+    init(_ replica: Replica, _ query: LiveQuery<Element>) {
+        (owner, self.query) = (WeakReplica(replica: replica), query)
+    }
 
     /// Waits for a change.
     ///
     /// - Returns: What has changed; at first all that fits. Nil at the end.
     mutating func next() async -> LiveQuery<Element>.Difference? {
         if registration == nil {
+            guard let replica = owner.replica else { return nil }
             let registration = Registration(replica)
             // Before the records are read, so that no change falls between.
             await registration.open(for: query.collection)
             self.registration = registration
             return query.update(await replica.entries(of: query.collection))
         }
-        while let ids = await registration?.mailbox.take() {
+        while let ids = await registration?.mailbox.take(), let replica = owner.replica {
             let difference = query.update(await replica.entries(of: query.collection, ids))
             if !difference.isEmpty { return difference }
         }

@@ -66,7 +66,12 @@ public actor Replica {
         if copy.cursor == nil, !copy.isEmpty { reload = ReplicaCopy() }
     }
 
-    deinit { following?.cancel() }
+    deinit {
+        following?.cancel()
+        expiring?.task.cancel()
+        for (_, mailbox) in mailboxes.values { mailbox.finish() }
+        for listener in statusListeners.values { listener.finish() }
+    }
 
     /// Begins to follow the service.
     func follow() {
@@ -266,6 +271,8 @@ public actor Replica {
     // MARK: Reading
 
     /// How it compares with the service, now and from now on.
+    ///
+    /// It ends when the replica is closed or released.
     public var statuses: AsyncStream<Status> {
         let (stream, continuation) = AsyncStream.makeStream(of: Status.self, bufferingPolicy: .bufferingNewest(1))
         let id = UUID()
