@@ -13,24 +13,30 @@ actor Replicas {
 
     /// The replica of some collections; a second one is the first.
     func replica(of collections: [String]) async throws -> Replica {
-        let session = try api.sessions.currentIfSignedIn()
         let collections = Set(collections).sorted()
-        let folder = folder(of: session.userID).appendingPathComponent(
-            SHA256.digest(of: Data(collections.joined(separator: ",").utf8)).prefix(8).hexadecimal
-        )
-        // A new session of the same user goes on with the same replica.
-        let key = folder.path
-        if let replica = open[key]?.replica, await replica.status != .ended { return replica }
-        let replica = try Replica(
-            api: api,
-            session: session,
-            photos: photos,
-            folder: folder,
-            collections: collections
-        )
-        open[key] = (session.userID, replica)
-        await replica.follow()
-        return replica
+        let name = SHA256.digest(of: Data(collections.joined(separator: ",").utf8)).prefix(8).hexadecimal
+        while true {
+            let session = try api.sessions.currentIfSignedIn()
+            let folder = folder(of: session.userID).appendingPathComponent(name)
+            // A new session of the same user goes on with the same replica.
+            let key = folder.path
+            if let replica = open[key]?.replica {
+                if await replica.status != .ended { return replica }
+                // Somebody else may have opened a new one meanwhile, or another user has signed in.
+                if open[key]?.replica === replica { open[key] = nil }
+                continue
+            }
+            let replica = try Replica(
+                api: api,
+                session: session,
+                photos: photos,
+                folder: folder,
+                collections: collections
+            )
+            open[key] = (session.userID, replica)
+            await replica.follow()
+            return replica
+        }
     }
 
     private func folder(of userID: String) -> URL { Self.replicas(of: folders.folder(of: userID)) }

@@ -127,4 +127,20 @@ struct ReplicaFileTests {
             #expect(service.receivedCalls.allSatisfy { $0.status != 400 })
         }
     }
+
+    @Test("All who ask for a replica that was closed get the same new one", .timeLimit(.minutes(1)))
+    func closedAndOpened() async throws {
+        try await TestFolder.with { folder in
+            let transport = ScriptedTransport { _, _ in throw TransportError.notConnected }
+            let selfie = try Selfie.scripted(transport, folder: folder)
+            for _ in 0..<100 {
+                await (try selfie.replica(of: ["photos"])).close()
+                let opened = try await withThrowingTaskGroup(of: Replica.self) { group in
+                    for _ in 0..<8 { group.addTask { try await selfie.replica(of: ["photos"]) } }
+                    return try await group.reduce(into: [Replica]()) { $0.append($1) }
+                }
+                #expect(opened.allSatisfy { $0 === opened[0] })
+            }
+        }
+    }
 }
