@@ -79,11 +79,15 @@ public final class InMemoryService: Transport, Sendable {
 
     /// Answers a request; one that waits for a change, when there is one.
     private func answer(_ request: ServiceRequest) async throws -> TransportResponse {
+        var firstEnd: ContinuousClock.Instant?
         while true {
             let rings = bell.count
             let answer = answerNow(request)
             if request.method != "GET" { bell.ring() }
-            guard let end = answer.waitsUntil, end > .now, !isOffline else { return answer.response }
+            guard let nextEnd = answer.waitsUntil else { return answer.response }
+            let end = firstEnd ?? nextEnd
+            firstEnd = end
+            guard end > .now, !isOffline else { return answer.response }
             try await bell.wait(after: rings, until: end)
         }
     }
