@@ -12,6 +12,7 @@ package final class PostgresClient: Sendable {
     let pools: [ConnectionPool]
     private let callCount = Atomic(0)
     private let observer: StatementObserver
+    private let standby: StandbyReader?
     let configuration: PostgresConfiguration
     let listeners = ListenerRegistry()
 
@@ -19,7 +20,10 @@ package final class PostgresClient: Sendable {
     package init(configuration: PostgresConfiguration) {
         self.configuration = configuration
         let eventLoops = Array(configuration.eventLoopGroup.makeIterator())
-        let metrics = PoolMetrics(factory: configuration.metrics ?? NOOPMetricsHandler.instance)
+        let metrics = PoolMetrics(
+            factory: configuration.metrics ?? NOOPMetricsHandler.instance,
+            prefix: configuration.metricsPrefix
+        )
         let reachability = ReachabilityReport(configuration)
         pools = zip(configuration.pool.divided(amongLoops: eventLoops.count), eventLoops).map { limits, eventLoop in
             ConnectionPool(
@@ -31,6 +35,7 @@ package final class PostgresClient: Sendable {
             )
         }
         observer = StatementObserver(metrics: configuration.metrics, tracer: configuration.tracer)
+        standby = configuration.forStandby.map(StandbyReader.init)
     }
 
     deinit {
@@ -82,6 +87,30 @@ package final class PostgresClient: Sendable {
     ) async throws(PostgresError) -> PostgresRows {
         try await observer.observe(name) { await pool.run(query) }
     }
+
+    /// Runs one statement like ``read(_:name:)``, from a standby if that has replayed the task's ``ReadPosition``.
+    ///
+    /// In a task without a position, and without a standby that answers, the primary is read.
+    ///
+    /// - Parameters:
+    ///   - query: The statement. Its columns have names of their own.
+    ///   - name: What metrics and spans call it.
+    /// - Returns: Its rows.
+    /// - Throws: `PostgresError`.
+    package func readFromStandby(
+        _ query: PostgresQuery,
+        name: String = #function
+    ) async throws(PostgresError) -> PostgresRows {
+        if let standby, let position = ReadPosition.current,
+            let rows = await standby.rows(query, after: position, name: name)
+        {
+            return rows
+        }
+        return try await read(query, name: name)
+    }
+
+    /// Whether there is a standby to read from.
+    package var hasStandby: Bool { standby != nil }
 
     /// Runs one statement like ``read(_:name:)``, before all that wait.
     ///
@@ -152,5 +181,6 @@ package final class PostgresClient: Sendable {
     package func close() async {
         listeners.close()
         for pool in pools { await pool.close() }
+        await standby?.client.close()
     }
 }

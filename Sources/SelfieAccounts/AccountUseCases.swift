@@ -19,6 +19,8 @@ package struct AccountUseCases: Sendable {
     package let clearTokens: ClearTokens
     package let findSession: FindSession
     package let sessions: SessionStore
+    /// Write it every few seconds where standbys are read.
+    package let heartbeat: ReplicationHeartbeat
     package let members: MemberStore
     package let blocks: BlockStore
     package let changeProfile: ChangeProfile
@@ -103,6 +105,7 @@ package struct AccountUseCases: Sendable {
         var sessions = SessionStore(postgres: postgres, notifier: notifier)
         sessions.notices = notices
         self.sessions = sessions
+        heartbeat = ReplicationHeartbeat(postgres: postgres, logger: logger)
         sessionUses = SessionUseRecorder(sessions: sessions, logger: logger)
         undecryptablePasswords = UndecryptablePasswordRecorder(
             store: UndecryptablePasswordStore(postgres: postgres),

@@ -1,5 +1,6 @@
 import HTTPConnection
 import SelfieAccounts
+import SelfieConfiguration
 import SelfieCore
 import SelfiePhotos
 import ServiceLifecycle
@@ -13,7 +14,10 @@ extension SelfieService {
             useCases.photos.makeRendition.map {
                 [RenditionService(make: $0, includesBacklog: rendersInBackground)]
             } ?? []
-        return renditions + [
+        let heartbeats =
+            configuration.readsStandby
+            ? [PeriodicService(interval: heartbeatInterval) { await useCases.accounts.heartbeat.beatOrWarn() }] : []
+        return renditions + heartbeats + [
             DeliveryService(worker: useCases.deliveries),
             PeriodicService(interval: sweepInterval) { await useCases.photos.sweeper.sweepOrWarn() },
             PeriodicService(interval: sweepInterval) { await useCases.housekeeper.finishDeletions() },

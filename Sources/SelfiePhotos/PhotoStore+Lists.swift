@@ -1,5 +1,5 @@
 import Postgres
-import SelfieAccounts
+package import SelfieAccounts
 
 /// Lists of a user's photos.
 extension PhotoStore {
@@ -7,15 +7,14 @@ extension PhotoStore {
     ///
     /// - Parameters:
     ///   - selection: Which photos.
-    ///   - sessionID: The session of the user.
+    ///   - session: The session of the user. A list from a standby has all changes that the session knows of.
     /// - Returns: The photos, whose rows ``rows(_:of:)`` reads.
     /// - Throws: `SessionError.ended` when the session has ended, `PhotoError.noSuchPosition` when the list is to begin after
     ///   a photo that the user does not have, `PostgresError`.
-    package func select(_ selection: PhotoSelection, bySession sessionID: Int) async throws -> SelectedPhotos {
+    package func select(_ selection: PhotoSelection, bySession session: Session) async throws -> SelectedPhotos {
         // PostgreSQL's text can't hold NUL, so no photo's id has one.
         if let after = selection.after, after.unicodeScalars.contains("\0") { throw PhotoError.noSuchPosition }
-        let rows = try await postgres.read(
-            """
+        let query: PostgresQuery = """
             SELECT \(part: PostgresQuery(stringLiteral: PhotoLibrary.columns)), position.id AS position, ARRAY(
                 SELECT photos.id FROM photos WHERE photos.user_id = sessions.user_id AND photos.state = 'ready'
                 \(part: Self.order(of: selection)) LIMIT \(selection.limit)::bigint
@@ -29,9 +28,12 @@ extension PhotoStore {
             FROM sessions LEFT JOIN photo_libraries ON photo_libraries.user_id = sessions.user_id
             LEFT JOIN photos AS position ON position.random_id = \(selection.after)::text
                 AND position.user_id = sessions.user_id AND position.state = 'ready'
-            WHERE sessions.id = \(sessionID)
+            WHERE sessions.id = \(session.id)
             """
-        )
+        var rows = try await postgres.readFromStandby(query)
+        if let row = rows.first, try PhotoLibrary(row).version.changedAt < session.library.version.changedAt {
+            rows = try await postgres.read(query)
+        }
         guard let row = rows.first else { throw SessionError.ended }
         if selection.after != nil, try row.decodeIfPresent("position", as: Int.self) == nil {
             throw PhotoError.noSuchPosition
@@ -66,14 +68,13 @@ extension PhotoStore {
     /// - Throws: `PostgresError`.
     package func rows(_ range: Range<Int>, of selected: SelectedPhotos) async throws -> PhotoRows {
         let order: PostgresQuery = selected.order == .oldest ? "ORDER BY id" : "ORDER BY id DESC"
-        return try PhotoRows(
-            try await postgres.read(
-                """
-                SELECT \(part: PhotoRows.columns) FROM photos
-                WHERE id = ANY(\(Array(selected.ids[range]))) AND user_id = \(selected.library.userID) AND state = 'ready'
-                \(part: order)
-                """
-            )
-        )
+        let query: PostgresQuery = """
+            SELECT \(part: PhotoRows.columns) FROM photos
+            WHERE id = ANY(\(Array(selected.ids[range]))) AND user_id = \(selected.library.userID) AND state = 'ready'
+            \(part: order)
+            """
+        let rows = try await postgres.readFromStandby(query)
+        // Another standby than the list's may not have all of them yet.
+        return try PhotoRows(rows.count == range.count ? rows : await postgres.read(query))
     }
 }

@@ -62,7 +62,9 @@ package enum Routes {
                 now: parts.now,
                 sessionRequests: parts.permits.sessionRequests
             ),
-            ownPage: GalleryMiddleware(origin: parts.origin)
+            ownPage: GalleryMiddleware(origin: parts.origin),
+            standbyWrites: parts.settings.readsStandby
+                ? StandbyWriteMiddleware(sessions: parts.useCases.accounts.sessions) : nil
         )
         for group in groups where group.isOpen(parts.settings) { group.init(parts).add(to: router, guards: guards) }
         return ServiceResponder(router: router, servesDreamFactory: parts.settings.servesDreamFactory)

@@ -81,10 +81,88 @@ package struct OwnCluster: Sendable {
         ProcessTable.resume(postmaster)
     }
 
+    /// Runs a body with a standby that replicates this server, beginning from a copy of its folder.
+    ///
+    /// - Parameters:
+    ///   - delay: How long after its commit the standby replays a transaction.
+    ///   - body: Gets the standby.
+    /// - Throws: What the body throws, or `EmbeddedPostgresError`.
+    package func withStandby(delayedBy delay: Duration = .zero, _ body: (Standby) async throws -> Void) async throws {
+        let copy = folder.deletingLastPathComponent().appending(path: "standby-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: copy, withIntermediateDirectories: true)
+        try await server.stop()
+        try await FolderCopy.make(of: folder.appending(path: "data"), at: copy.appending(path: "data"))
+        try await start()
+        try Data().write(to: copy.appending(path: "data/standby.signal"))
+        let options = try PostgresConfiguration(url: url).options
+        let source = ["host", "port", "user"].compactMap { key in options[key].map { "\(key)=\($0)" } }
+        let settings = [
+            "fsync": "off", "primary_conninfo": source.joined(separator: " ") + " application_name=standby",
+            "recovery_min_apply_delay": "\(Int(delay / .milliseconds(1)))ms",
+        ]
+        let standby = EmbeddedPostgres(directory: copy.path, name: "selfie", settings: settings)
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await body(Standby(url: try await standby.start(), server: standby)))
+        } catch {
+            result = .failure(error)
+        }
+        try await standby.stop()
+        try FileManager.default.removeItem(at: copy)
+        try result.get()
+    }
+
+    /// Sets a parameter for all sessions of the server.
+    package func set(_ name: String, _ value: String) async throws {
+        try await PostgresClient.withClient(configuration: PostgresConfiguration(url: url)) { postgres in
+            try await postgres.write("ALTER SYSTEM SET \(part: PostgresQuery(stringLiteral: "\(name) = '\(value)'"))")
+            _ = try await postgres.read("SELECT pg_reload_conf()")
+        }
+    }
+
     private func processID() throws -> pid_t {
         let file = folder.appending(path: "data/postmaster.pid")
         let line = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").first
         guard let processID = line.flatMap({ pid_t($0) }) else { throw NotInTime(what: "postmaster.pid") }
         return processID
     }
+}
+
+/// A server that replicates an ``OwnCluster``.
+package struct Standby: Sendable {
+    /// The database's URL.
+    package let url: String
+    fileprivate let server: EmbeddedPostgres
+
+    /// Makes it a primary.
+    package func promote() async throws {
+        try await PostgresClient.withClient(configuration: PostgresConfiguration(url: url)) { postgres in
+            let isPromoted: Bool = try await postgres.read("SELECT pg_promote() AS done")[0].decode("done")
+            guard isPromoted else { throw NotInTime(what: "the promotion") }
+        }
+    }
+
+    /// Waits until it has replayed all that the primary has committed.
+    package func catchUp(with primary: OwnCluster) async throws {
+        let end: String = try await PostgresClient.withClient(configuration: PostgresConfiguration(url: primary.url)) {
+            try await $0.read("SELECT pg_current_wal_lsn()::text AS lsn")[0].decode("lsn")
+        }
+        try await PostgresClient.withClient(configuration: PostgresConfiguration(url: url)) { postgres in
+            try await poll("the standby has caught up") {
+                try await postgres.read("SELECT pg_last_wal_replay_lsn() >= \(end)::pg_lsn AS done")[0].decode("done")
+            }
+        }
+    }
+
+    /// Replays nothing until ``resumeReplay()``.
+    package func pauseReplay() async throws { try await run("SELECT pg_wal_replay_pause()") }
+
+    package func resumeReplay() async throws { try await run("SELECT pg_wal_replay_resume()") }
+
+    private func run(_ query: PostgresQuery) async throws {
+        try await PostgresClient.withClient(configuration: PostgresConfiguration(url: url)) { _ = try await $0.read(query) }
+    }
+
+    package func stop() async throws { try await server.stop() }
+    package func start() async throws { _ = try await server.start() }
 }

@@ -8,7 +8,15 @@ package import Tracing
 package struct PostgresConfiguration: Sendable {
     /// A connection URL with all of libpq's parameters (`sslmode`, several hosts, `target_session_attrs` and the like);
     /// it may hold a password.
-    package let url: String
+    package private(set) var url: String
+    /// Where notifications are received; nil for the same place.
+    ///
+    /// A pooler in transaction mode delivers none, so this leads past it.
+    package private(set) var listenURL: String?
+    /// A standby of the database, or a proxy before several; nil for none.
+    package private(set) var standbyURL: String?
+    /// What metrics of connections begin with.
+    private(set) var metricsPrefix = "postgres"
     /// What the server calls the connections, unless the URL says otherwise; nil for nothing.
     package var applicationName: String?
     /// How many connections, and how long callers and connections wait.
@@ -30,6 +38,8 @@ package struct PostgresConfiguration: Sendable {
     ///
     /// A reason is libpq's text, without the URL's password. It is called under a lock, so it must be quick.
     package var onReachabilityChange: @Sendable (OutageReport.Change) -> Void = { _ in }
+    /// The same for the standby.
+    package var onStandbyReachabilityChange: @Sendable (OutageReport.Change) -> Void = { _ in }
 
     /// Where metrics go; nil for nowhere.
     package var metrics: (any MetricsFactory)?
@@ -46,10 +56,48 @@ package struct PostgresConfiguration: Sendable {
     ///   - maxConnections: How many connections to open at most.
     /// - Throws: `PostgresError.cannotConnect` with libpq's message, which may quote the URL.
     package init(url: String, maxConnections: Int = 10) throws(PostgresError) {
-        if let error = LibPQ.error(inURL: url) { throw .cannotConnect(error) }
-        self.url = url
+        self.url = try Self.checked(url)
         pool.maxConnections = maxConnections
     }
+
+    private static func checked(_ url: String) throws(PostgresError) -> String {
+        if let error = LibPQ.error(inURL: url) { throw .cannotConnect(error) }
+        return url
+    }
+
+    /// Sets where notifications are received.
+    ///
+    /// - Throws: `PostgresError.cannotConnect` with libpq's message, which may quote the URL.
+    package mutating func setListenURL(_ url: String) throws(PostgresError) { listenURL = try Self.checked(url) }
+
+    /// Sets the standby that may be read from.
+    ///
+    /// - Throws: `PostgresError.cannotConnect` with libpq's message, which may quote the URL.
+    package mutating func setStandbyURL(_ url: String) throws(PostgresError) { standbyURL = try Self.checked(url) }
+
+    /// The same for connections that receive notifications.
+    var forListening: PostgresConfiguration {
+        var configuration = self
+        configuration.url = listenURL ?? url
+        return configuration
+    }
+
+    /// How long a reader waits for a connection to a standby, before the primary is asked.
+    private static let standbyLeaseTimeout: Duration = .milliseconds(500)
+
+    /// The same for the standby; nil if there is none.
+    var forStandby: PostgresConfiguration? {
+        guard let standbyURL else { return nil }
+        var configuration = self
+        (configuration.url, configuration.standbyURL) = (standbyURL, nil)
+        configuration.pool.leaseTimeout = Self.standbyLeaseTimeout
+        configuration.metricsPrefix = "postgres_standby"
+        configuration.onReachabilityChange = onStandbyReachabilityChange
+        return configuration
+    }
+
+    /// How many connections are open at most, those to a standby among them.
+    package var maxConnections: Int { pool.maxConnections * (standbyURL == nil ? 1 : 2) }
 
     /// The defaults of each connection, by libpq's keywords; the URL takes precedence.
     var connectParameters: [String: String] {

@@ -7,6 +7,8 @@ import NIOConcurrencyHelpers
 /// - `postgres_connections`, a gauge: how many are open or being opened.
 /// - `postgres_waiting`, a gauge: how many callers wait for one.
 /// - `postgres_wait_duration`, a timer: how long a caller waited until it was served.
+///
+/// Those of a standby begin with `postgres_standby`.
 final class PoolMetrics: Sendable {
     struct Counts: Equatable {
         var connections = 0
@@ -18,10 +20,10 @@ final class PoolMetrics: Sendable {
     private let wait: Timer
     private let total = NIOLockedValueBox(Counts())
 
-    init(factory: any MetricsFactory) {
-        connections = Gauge(label: "postgres_connections", factory: factory)
-        waiting = Gauge(label: "postgres_waiting", factory: factory)
-        wait = Timer(label: "postgres_wait_duration", factory: factory)
+    init(factory: any MetricsFactory, prefix: String) {
+        connections = Gauge(label: "\(prefix)_connections", factory: factory)
+        waiting = Gauge(label: "\(prefix)_waiting", factory: factory)
+        wait = Timer(label: "\(prefix)_wait_duration", factory: factory)
     }
 
     /// One pool's counts have changed.

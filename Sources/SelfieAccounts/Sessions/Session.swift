@@ -10,6 +10,8 @@ package struct Session: Sendable {
     let expiry: Date
     /// After how many days without use it ends; nil for one with a fixed end.
     let maxUnusedDays: Int?
+    /// How many calls of the session may have changed something.
+    let writeCount: Int
 
     package var userID: Int { library.userID }
     /// The user, for URLs of others' photos.

@@ -24,7 +24,8 @@ package struct SessionStore: Sendable {
                 memberID: try row.decode("member_id"),
                 library: try PhotoLibrary(row),
                 expiry: try row.decode("expires_at"),
-                maxUnusedDays: try row.decodeIfPresent("max_unused_days")
+                maxUnusedDays: try row.decodeIfPresent("max_unused_days"),
+                writeCount: try row.decode("write_count")
             )
         }
     }
@@ -32,7 +33,7 @@ package struct SessionStore: Sendable {
     static let byToken = PostgresLookup(
         columns: """
             sessions.id, coalesce(member_id, (SELECT member_id FROM users WHERE users.id = sessions.user_id)) AS member_id,
-            expires_at, max_unused_days, \(PhotoLibrary.columns)
+            expires_at, max_unused_days, write_count, \(PhotoLibrary.columns)
             """,
         source: """
             FROM sessions LEFT JOIN photo_libraries ON photo_libraries.user_id = sessions.user_id

@@ -32,6 +32,10 @@ struct Observability {
         // Those of modules that know no product.
         [
             "postgres_connections": "Connections to the database that are open or being opened.",
+            "postgres_standby_connections": "Connections to a standby that are open or being opened.",
+            "postgres_standby_waiting": "Callers that wait for a connection to a standby.",
+            "postgres_standby_wait_duration_seconds": "How long callers waited for a connection to a standby.",
+            "postgres_standby_reads_total": "Statements for a standby: answered, behind, failed, or skipped after a failure.",
             "postgres_waiting": "Callers that wait for a connection to the database.",
             "postgres_wait_duration_seconds": "How long callers waited for a connection to the database.",
             "postgres_statement_duration_seconds": "How long statements took, by their name.",
@@ -51,6 +55,16 @@ struct Observability {
         var postgres = postgres
         postgres.metrics = registry ?? postgres.metrics
         postgres.tracer = spans.exportingTracer ?? postgres.tracer
+        postgres.onStandbyReachabilityChange = { [logger] reachability in
+            switch reachability {
+            case .failing(let reason):
+                logger.warning(
+                    "no connection to a standby can be opened, so the primary is read; run selfie doctor",
+                    metadata: ["reason": "\(reason)"]
+                )
+            case .over: logger.notice("connections to a standby can be opened again")
+            }
+        }
         postgres.onReachabilityChange = { [logger] reachability in
             switch reachability {
             case .failing(let reason):

@@ -28,7 +28,7 @@ struct ConnectionBudget {
     init(openFileLimit: Int, configuration: ServiceConfiguration) {
         downloads = Self.downloads(openFileLimit: openFileLimit, configuration: configuration)
         let reserved =
-            Self.reservedCount + configuration.postgres.pool.maxConnections + configuration.uploadLimits.total
+            Self.reservedCount + configuration.postgres.maxConnections + configuration.uploadLimits.total
             + downloads.total
         let available = max(Self.minTotal, openFileLimit - reserved)
         total = min(available, configuration.maxConnections ?? Self.maxTotal)

@@ -9,8 +9,10 @@ package import Webhooks
 
 /// The checked settings of the service.
 package struct ServiceConfiguration: Sendable {
-    /// From `DATABASE_URL` and `DATABASE_POOL_SIZE`.
+    /// From `DATABASE_POOL_SIZE` and the keys that begin with `DATABASE_URL`.
     package var postgres: PostgresConfiguration
+    /// Whether `DATABASE_URL_READ` is set.
+    package var readsStandby: Bool { postgres.standbyURL != nil }
     /// From `API_AUTH_NAME` and `API_AUTH_PASSWORD`.
     package let apiCredential: APICredential
     /// From `SECRET_KEY_BASE`.

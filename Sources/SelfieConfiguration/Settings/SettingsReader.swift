@@ -163,11 +163,21 @@ package struct SettingsReader {
 
     package mutating func postgres() -> PostgresConfiguration? {
         let maxConnections = integer("DATABASE_POOL_SIZE", in: 1...500, default: 10)
-        return required("DATABASE_URL", "a postgresql:// URL", isSecret: true) { url in
+        let form = "a postgresql:// URL"
+        var configuration = required("DATABASE_URL", form, isSecret: true) { url in
             var configuration = try? PostgresConfiguration(url: url, maxConnections: maxConnections)
             configuration?.applicationName = "selfie"
             return configuration
         }
+        func add(_ name: String, _ set: (inout PostgresConfiguration, String) throws -> Void) {
+            guard var changed = configuration else { return }
+            configuration = optional(name, form, isSecret: true) { url in
+                (try? set(&changed, url)).map { changed }
+            } ?? configuration
+        }
+        add("DATABASE_URL_LISTEN") { try $0.setListenURL($1) }
+        add("DATABASE_URL_READ") { try $0.setStandbyURL($1) }
+        return configuration
     }
 
     package mutating func maxUploadBytes() -> Int {

@@ -4,9 +4,10 @@ import Postgres
 ///
 /// Numbers of different epochs can't be compared, or only with care.
 struct ChangeEpoch: Sendable, Equatable {
-    /// A hash of the cluster, its timeline, the database and its table of streams.
+    /// A hash of the cluster, the database and its table of streams.
     ///
-    /// A restored dump, a copy of the database, a restore to a point in time and a server that was promoted have another one.
+    /// A restored dump and a copy of the database have another one. A standby that is promoted has the same: whether it lacks
+    /// changes is seen at the streams' ends, see ``StreamEnd``.
     let database: Int
     /// When PostgreSQL was started, in microseconds since 1970: an older copy of its folder may have been put back before.
     let postgresStart: Int
@@ -18,8 +19,7 @@ struct ChangeEpoch: Sendable, Equatable {
     /// The columns of an epoch.
     static let columns: PostgresQuery = """
         hashtextextended(concat_ws(' ', (SELECT system_identifier FROM pg_control_system()),
-            left(pg_walfile_name(pg_current_wal_insert_lsn()), 8), 'streams'::regclass::oid,
-            (SELECT oid FROM pg_database WHERE datname = current_database())), 0) & (1::bigint << 62) - 1 AS database_hash,
+            'streams'::regclass::oid, (SELECT oid FROM pg_database WHERE datname = current_database())), 0) & (1::bigint << 62) - 1 AS database_hash,
         \(part: StreamEnd.microseconds(of: "pg_postmaster_start_time()")) AS postgres_start,
         \(part: SchemaStore.versionColumn) AS schema_version, \(part: SchemaStore.clearedVersionColumn) AS cleared_version
         """

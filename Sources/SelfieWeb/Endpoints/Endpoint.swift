@@ -18,6 +18,8 @@ package struct Endpoint: Sendable {
     ///
     /// Then it is finished also for a client that has left. A GET should not, but railsauth has two that do.
     package let changesState: Bool
+    /// Whether it may read from a standby.
+    let readsFromStandby: Bool
     /// What it does, in a few words.
     var summary: String
     /// What a caller should know beside that, in Markdown.

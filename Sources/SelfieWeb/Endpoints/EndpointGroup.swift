@@ -75,6 +75,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
         _ summary: String,
         details: String = "",
         changesState: Bool? = nil,
+        readsFromStandby: Bool = false,
         limitedBy rateLimits: [RateLimitName] = [],
         dependsOn headers: [Endpoint.Header] = [],
         takes parameters: [Endpoint.Parameter] = [],
@@ -90,6 +91,7 @@ struct HandledEndpoint<Group: EndpointGroup>: Sendable {
             path: path,
             authentication: access.authentication,
             changesState: changesState ?? (method != .get),
+            readsFromStandby: readsFromStandby,
             summary: summary,
             details: details,
             rateLimits: rateLimits,
@@ -120,6 +122,8 @@ struct EndpointGuards {
     let token: TokenMiddleware
     let dreamFactory = DreamFactoryMiddleware()
     let ownPage: GalleryMiddleware
+    /// The session's writes are noted by this; nil where no standby is read.
+    let standbyWrites: StandbyWriteMiddleware?
 }
 
 extension EndpointGroup {
@@ -136,6 +140,10 @@ extension EndpointGroup {
             case .dreamFactory: routes.add(middleware: guards.dreamFactory).add(middleware: guards.token)
             case .ownPage: routes.add(middleware: guards.ownPage)
             case .cookie, .cookieAfterParameters: routes.add(middleware: guards.ownPage).add(middleware: guards.token)
+            }
+            if let standbyWrites = guards.standbyWrites, endpoint.description.authentication.takesToken {
+                if endpoint.description.changesState { routes.add(middleware: standbyWrites) }
+                if endpoint.description.readsFromStandby { routes.add(middleware: StandbyReadMiddleware()) }
             }
             switch endpoint.access {
             case .public(let handler), .basic(let handler), .ownPage(let handler):

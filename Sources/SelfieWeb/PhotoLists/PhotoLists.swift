@@ -39,7 +39,7 @@ struct PhotoLists: Sendable {
         on channel: any Channel,
         urls: (PhotoLibrary) -> PhotoURLDay
     ) async throws -> List {
-        let selected = try await photos.select(selection, bySession: session.id)
+        let selected = try await photos.select(selection, bySession: session)
         let urls = urls(selected.library)
         var pieces = PhotoListPieces(selected, photos: photos, urls: urls)
         let first = try await pieces.next()

@@ -48,6 +48,7 @@ struct PhotoEndpoints: EndpointGroup {
         "List the photos",
         details:
             "The user's photos, the oldest first. Send the `ETag` as `If-None-Match`: an unchanged list gets 304.",
+        readsFromStandby: true,
         dependsOn: [.ifNoneMatch],
         takes: [.limit, .after, .order],
         answers: [.ok("The photos.", .array(Member.photo), headers: [.entityTag, .nextPage]), .notModified]

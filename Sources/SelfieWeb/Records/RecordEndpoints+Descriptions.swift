@@ -52,6 +52,7 @@ extension RecordEndpoints {
                 .token(handleList),
                 "List the records\(inWords)",
                 details: details("The records that the user may read, page by page. A page ends at about 1 MiB."),
+                readsFromStandby: true,
                 takes: location + [
                     .where, .recordIDs, .recordOrder, .recordAfter, .recordLimit, .include, .countsRecords,
                 ],
@@ -119,6 +120,7 @@ extension RecordEndpoints {
                 .token(handleGet),
                 "Read a record\(inWords)",
                 details: note,
+                readsFromStandby: true,
                 dependsOn: [.ifNoneMatch],
                 takes: record + [.include],
                 answers: [

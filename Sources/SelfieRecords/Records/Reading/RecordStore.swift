@@ -2,6 +2,8 @@ import Postgres
 import RecordSchema
 
 /// Reads records.
+///
+/// What a reader asks for may come from a standby.
 struct RecordStore: Sendable {
     let postgres: PostgresClient
 
@@ -18,7 +20,7 @@ struct RecordStore: Sendable {
         for reader: RecordReader,
         schema: AppliedSchema
     ) async throws -> (row: RecordRow, rights: Rights)? {
-        let rows = try await postgres.read(
+        let rows = try await postgres.readFromStandby(
             """
             SELECT schema_version, found.* FROM (SELECT \(part: SchemaStore.versionColumn) AS schema_version) AS present
             LEFT JOIN LATERAL (
@@ -40,7 +42,7 @@ struct RecordStore: Sendable {
 
     /// The bytes of some records, as far as the reader may see them.
     func byteCount(of ids: [String], for reader: RecordReader) async throws -> Int {
-        let rows = try await postgres.read(
+        let rows = try await postgres.readFromStandby(
             """
             SELECT coalesce(sum(byte_count), 0)::bigint AS byte_count FROM records
             WHERE \(part: reader.isInPlace) AND records.id = ANY(\(ids)) AND \(part: RecordReader.isThere)
@@ -53,13 +55,13 @@ struct RecordStore: Sendable {
     /// Whether a user may list the records of a collection: those of a role are for its members.
     func lists(_ reader: RecordReader) async throws -> Bool {
         guard reader.collection.definition.access == .shared else { return true }
-        return try await !postgres.read(reader.listStream).isEmpty
+        return try await !postgres.readFromStandby(reader.listStream).isEmpty
     }
 
     /// Whether a user may do anything in a collection: the user has its role, or manages that role.
     func reaches(_ reader: RecordReader) async throws -> Bool {
         guard reader.collection.definition.access == .shared else { return true }
-        return try await !postgres.read("SELECT FROM (\(part: reader.streams)) AS mine LIMIT 1").isEmpty
+        return try await !postgres.readFromStandby("SELECT FROM (\(part: reader.streams)) AS mine LIMIT 1").isEmpty
     }
 
     /// Whether a user has sent a record to another member's inbox, even if it was deleted since.
@@ -69,14 +71,14 @@ struct RecordStore: Sendable {
             WHERE member_id = \(memberID) AND collection_id = \(reader.collection.id) AND records.id = \(id)
                 AND owner_id = \(reader.userID) AND recipient_id > 0
             """
-        return try await !postgres.read(
+        return try await !postgres.readFromStandby(
             "\(part: sent) AND deleted_at IS NULL UNION ALL \(part: sent) AND deleted_at IS NOT NULL LIMIT 1"
         ).isEmpty
     }
 
     /// Whether a user is the member with an id.
     func isMember(_ userID: Int, _ memberID: String) async throws -> Bool {
-        try await !postgres.read("SELECT FROM users WHERE id = \(userID) AND member_id = \(memberID)").isEmpty
+        try await !postgres.readFromStandby("SELECT FROM users WHERE id = \(userID) AND member_id = \(memberID)").isEmpty
     }
 
     /// The members who read some records now.
@@ -125,14 +127,14 @@ struct RecordStore: Sendable {
     func walk(_ query: RecordQuery, for reader: RecordReader) async throws -> RecordWalk {
         let walk = try RecordWalk(query, by: reader)
         guard walk.dependsOnSizes else { return walk }
-        return walk.choosing(by: try await postgres.read(walk.sizes)[0].decode("sizes"))
+        return walk.choosing(by: try await postgres.readFromStandby(walk.sizes)[0].decode("sizes"))
     }
 
     /// The number of records of a list.
     ///
     /// - Throws: `PostgresError`.
     func count(_ walk: RecordWalk) async throws -> RecordPage.Count {
-        let row = try await postgres.read(RecordListStatement(walk: walk).count)[0]
+        let row = try await postgres.readFromStandby(RecordListStatement(walk: walk).count)[0]
         let lookedAt: Int = try row.decode("looked_at")
         return RecordPage.Count(
             value: try row.decode("count"),
@@ -149,7 +151,7 @@ struct RecordStore: Sendable {
     /// - Throws: `RecordRefusal`, `SchemaChanged`, `PostgresError`.
     func page(_ walk: RecordWalk, schema: AppliedSchema) async throws -> Page? {
         let query = walk.query
-        let rows = try await postgres.read(RecordListStatement(walk: walk).page)
+        let rows = try await postgres.readFromStandby(RecordListStatement(walk: walk).page)
         try Self.check(rows, schema)
         guard try rows[0].decodeIfPresent("stream_id", as: Int.self) != nil else { return nil }
         if query.after != nil, try rows[0].decodeIfPresent("begin", as: Int.self) == nil {
@@ -180,7 +182,7 @@ struct RecordStore: Sendable {
         to targets: [AppliedCollection],
         userID: Int
     ) async throws -> [Int: [(key: Int, byteCount: Int)]] {
-        let rows = try await postgres.read(
+        let rows = try await postgres.readFromStandby(
             """
             SELECT record_references.record_key, records.key, byte_count::bigint AS byte_count
             FROM record_references JOIN records ON records.key = target_key
@@ -211,7 +213,7 @@ struct RecordStore: Sendable {
         userID: Int,
         schema: AppliedSchema
     ) async throws -> [StoredRecord] {
-        let rows = try await postgres.read(
+        let rows = try await postgres.readFromStandby(
             """
             SELECT \(part: RecordRow.columns)
             FROM records \(part: RecordRow.joins(userID: userID, collections: collections))

@@ -1,3 +1,4 @@
+import Postgres
 import Synchronization
 
 /// A cache of the database's schema, so that no call reads it again.
@@ -42,7 +43,9 @@ package final class SchemaCache: Sendable {
         var schema = try await known()
         while true {
             do {
-                return try await body(schema)
+                if attempt == 1 { return try await body(schema) }
+                // A standby may not have the newest schema yet.
+                return try await ReadPosition.$current.withValue(nil) { try await body(schema) }
             } catch is SchemaChanged where attempt < Self.maxAttempts {
                 schema = try await reload()
             } catch let refusal as RecordRefusal where attempt < Self.maxAttempts {

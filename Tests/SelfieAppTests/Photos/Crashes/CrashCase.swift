@@ -213,7 +213,7 @@ struct CrashAccount: Sendable {
 
     /// What the account's user sees.
     func listed() async throws -> [String] {
-        let selected = try await photos.select(.all, bySession: session.id)
+        let selected = try await photos.select(.all, bySession: session)
         let rows = try await photos.rows(0..<selected.count, of: selected)
         return (0..<rows.count).map { String(decoding: rows[$0].randomID, as: UTF8.self) }
     }

@@ -20,7 +20,8 @@ struct RecordCallTests {
             memberID: "ada",
             library: PhotoLibrary(userID: Scene.ada, version: .init(number: 0, changedAt: 0), urlSeries: 0),
             expiry: .distantFuture,
-            maxUnusedDays: nil
+            maxUnusedDays: nil,
+            writeCount: 0
         )
         return try await RecordCall(
             operations,

@@ -1,0 +1,33 @@
+package import Postgres
+
+extension Session {
+    /// What a standby must have replayed before it may answer this session.
+    ///
+    /// It has all that the session has written, and is not far behind: otherwise it would show what was withdrawn long ago.
+    package var readPosition: ReadPosition {
+        ReadPosition(
+            isReplayedIf: """
+                EXISTS (SELECT FROM sessions WHERE id = \(id) AND write_count >= \(writeCount))
+                AND EXISTS (
+                    SELECT FROM replication_heartbeat
+                    WHERE beaten_at > now() - make_interval(secs => \(Self.maxStandbyDelaySeconds)::integer)
+                )
+                """
+        )
+    }
+
+    /// How far behind a standby may be, and the time of its clock beside that of the primary.
+    private static let maxStandbyDelaySeconds = 60
+}
+
+extension SessionStore {
+    /// Notes that a call of a session may have changed something.
+    ///
+    /// To be called after the change was committed, and before the client has the answer.
+    ///
+    /// - Parameter id: The session's id. It may have ended.
+    /// - Throws: `PostgresError`.
+    package func noteWrite(of id: Int) async throws {
+        try await postgres.write("UPDATE sessions SET write_count = write_count + 1 WHERE id = \(id)")
+    }
+}
