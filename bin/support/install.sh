@@ -144,3 +144,36 @@ install_corpus_tools() {
     .venv/bin/pip install --quiet --disable-pip-version-check "${corpus_packages[@]}" ||
         fail "pip could not install: ${corpus_packages[*]}"
 }
+
+# Installs the programs of bin/cluster. None is started: the cluster runs its own, with its own data.
+install_cluster_packages() {
+    local packages=() policy=/usr/sbin/policy-rc.d
+    has_command ip || packages+=(iproute2)
+    has_command curl || packages+=(curl)
+    has_command jq || packages+=(jq)
+    has_command openssl || packages+=(openssl)
+    has_command setpriv || packages+=(util-linux)
+    has_postgresql_program initdb || packages+=(postgresql)
+    has_command patroni || packages+=(patroni python3-etcd)
+    has_command etcd || packages+=(etcd-server)
+    has_command etcdctl || packages+=(etcd-client)
+    has_command pgbouncer || has_file /usr/sbin/pgbouncer || packages+=(pgbouncer)
+    has_command haproxy || has_file /usr/sbin/haproxy || packages+=(haproxy)
+    has_command ceph-mon || packages+=(ceph-mon)
+    has_command ceph-mgr || packages+=(ceph-mgr)
+    has_command ceph-osd || packages+=(ceph-osd)
+    has_command ceph || packages+=(ceph-common)
+    has_command radosgw || packages+=(radosgw)
+    [ ${#packages[@]} -gt 0 ] || return 0
+    # Debian's packages start their services, unless this file says no.
+    if [ -e $policy ]; then
+        install_packages "${packages[*]}" --no-install-recommends
+    else
+        trap "rm -f $policy" EXIT
+        printf '#!/bin/sh\nexit 101\n' >$policy
+        chmod +x $policy
+        install_packages "${packages[*]}" --no-install-recommends
+        rm -f $policy
+        trap - EXIT
+    fi
+}
