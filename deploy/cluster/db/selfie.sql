@@ -1,6 +1,7 @@
 -- The service's role and database. Run it once, as postgres on the primary:
--- psql --set=password=... --file=selfie.sql
+-- SELFIE_PASSWORD=... psql --file=selfie.sql
 \set ON_ERROR_STOP on
+\getenv password SELFIE_PASSWORD
 -- A password must not get into the server's log.
 SET log_min_error_statement = panic;
 SELECT 'CREATE ROLE selfie LOGIN' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'selfie') \gexec
