@@ -1,6 +1,9 @@
 # shellcheck shell=bash disable=SC2154 # `state` and `program` are of bin/cluster
 # Sourced by bin/cluster: hosts in network namespaces, their files, and their processes.
 
+# Most of these programs are there, also for root after su.
+PATH=$PATH:/usr/sbin:/sbin
+
 network=selfie-net
 databases=(db1 db2 db3)
 poolers=(pool1 pool2)
@@ -56,7 +59,8 @@ make_network() {
     local host
     if [ ! -e /run/netns/$network ]; then
         ip netns add $network || fail "No network namespace can be made here. This needs Linux with CONFIG_NET_NS, and root."
-        ip -n $network link add bridge type bridge || fail "No bridge can be made. This needs Linux with CONFIG_BRIDGE and CONFIG_VETH."
+        ip -n $network link add bridge type bridge ||
+            fail "No bridge can be made here. This needs Linux with CONFIG_BRIDGE and CONFIG_VETH."
     fi
     ip -n $network link set bridge up
     mkdir -p /etc/netns

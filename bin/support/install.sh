@@ -145,14 +145,13 @@ install_corpus_tools() {
         fail "pip could not install: ${corpus_packages[*]}"
 }
 
-# Installs the programs of bin/cluster. None is started: the cluster runs its own, with its own data.
+# Installs the programs of bin/cluster. None is started, now or at the next boot: the cluster runs its own, with its own data.
 install_cluster_packages() {
-    local packages=() policy=/usr/sbin/policy-rc.d
+    local packages=() package policy=/usr/sbin/policy-rc.d
     has_command ip || packages+=(iproute2)
     has_command curl || packages+=(curl)
     has_command jq || packages+=(jq)
     has_command openssl || packages+=(openssl)
-    has_command setpriv || packages+=(util-linux)
     has_postgresql_program initdb || packages+=(postgresql)
     has_command patroni || packages+=(patroni python3-etcd)
     has_command etcd || packages+=(etcd-server)
@@ -166,14 +165,22 @@ install_cluster_packages() {
     has_command radosgw || packages+=(radosgw)
     [ ${#packages[@]} -gt 0 ] || return 0
     # Debian's packages start their services, unless this file says no.
-    if [ -e $policy ]; then
-        install_packages "${packages[*]}" --no-install-recommends
-    else
+    if [ ! -e $policy ]; then
+        # shellcheck disable=SC2064 # the name as it is now
         trap "rm -f $policy" EXIT
         printf '#!/bin/sh\nexit 101\n' >$policy
         chmod +x $policy
-        install_packages "${packages[*]}" --no-install-recommends
+    fi
+    install_packages "${packages[*]}" --no-install-recommends
+    if [ -n "$(trap -p EXIT)" ]; then
         rm -f $policy
         trap - EXIT
     fi
+    has_command systemctl || return 0
+    for package in "${packages[@]}"; do
+        case $package in
+        etcd-server) systemctl disable --quiet etcd || true ;;
+        haproxy | patroni | pgbouncer) systemctl disable --quiet "$package" || true ;;
+        esac
+    done
 }
