@@ -200,7 +200,7 @@ start() {
         ! runs "$host" "$process" || continue
         settings=()
         if [ -f "$state/hosts/$host/$process.env" ]; then
-            while IFS= read -r line; do settings+=("$line"); done < <(grep -v '^#' "$state/hosts/$host/$process.env")
+            while IFS= read -r line; do settings+=("$line"); done < <(grep '^[^#]' "$state/hosts/$host/$process.env")
         fi
         read -ra words < <(command_of "$host" "$process")
         # By `export`, because all users could read the arguments of env.
