@@ -14,7 +14,11 @@ extension PostgresClient {
             of: PostgresNotificationEvent.self,
             bufferingPolicy: .bufferingOldest(Self.maxBufferedEvents)
         )
-        let listener = NotificationListener(channel: channel, configuration: configuration.forListening, events: continuation)
+        let listener = NotificationListener(
+            channel: channel,
+            configuration: configuration.forListening,
+            events: continuation
+        )
         guard let id = listeners.add(listener) else {
             continuation.finish()
             return stream

@@ -160,7 +160,9 @@ package struct Standby: Sendable {
     package func resumeReplay() async throws { try await run("SELECT pg_wal_replay_resume()") }
 
     private func run(_ query: PostgresQuery) async throws {
-        try await PostgresClient.withClient(configuration: PostgresConfiguration(url: url)) { _ = try await $0.read(query) }
+        try await PostgresClient.withClient(configuration: PostgresConfiguration(url: url)) {
+            _ = try await $0.read(query)
+        }
     }
 
     package func stop() async throws { try await server.stop() }

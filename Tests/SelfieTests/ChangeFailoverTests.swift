@@ -75,7 +75,9 @@ struct ChangeFailoverTests {
             let bob = try await service.addMember("bob")
             try await service.put("houses/kept", as: ada, Self.house)
             try await service.put("houses/bobs", as: bob, Self.house)
-            let (kept, bobs) = (try await service.changes("", as: ada).cursor, try await service.changes("", as: bob).cursor)
+            let (kept, bobs) = (
+                try await service.changes("", as: ada).cursor, try await service.changes("", as: bob).cursor
+            )
             try await standby.catchUp(with: primary)
             try await standby.stop()
             try await service.put("houses/lost", as: ada, Self.house)

@@ -35,7 +35,8 @@ struct Observability {
             "postgres_standby_connections": "Connections to a standby that are open or being opened.",
             "postgres_standby_waiting": "Callers that wait for a connection to a standby.",
             "postgres_standby_wait_duration_seconds": "How long callers waited for a connection to a standby.",
-            "postgres_standby_reads_total": "Statements for a standby: answered, behind, failed, or skipped after a failure.",
+            "postgres_standby_reads_total":
+                "Statements for a standby: answered, behind, failed, or skipped after a failure.",
             "postgres_waiting": "Callers that wait for a connection to the database.",
             "postgres_wait_duration_seconds": "How long callers waited for a connection to the database.",
             "postgres_statement_duration_seconds": "How long statements took, by their name.",

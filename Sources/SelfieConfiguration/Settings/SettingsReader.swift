@@ -171,9 +171,10 @@ package struct SettingsReader {
         }
         func add(_ name: String, _ set: (inout PostgresConfiguration, String) throws -> Void) {
             guard var changed = configuration else { return }
-            configuration = optional(name, form, isSecret: true) { url in
-                (try? set(&changed, url)).map { changed }
-            } ?? configuration
+            configuration =
+                optional(name, form, isSecret: true) { url in
+                    (try? set(&changed, url)).map { changed }
+                } ?? configuration
         }
         add("DATABASE_URL_LISTEN") { try $0.setListenURL($1) }
         add("DATABASE_URL_READ") { try $0.setStandbyURL($1) }

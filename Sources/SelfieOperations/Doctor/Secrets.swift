@@ -7,12 +7,12 @@ struct Secrets: Sendable {
     private let values: [String]
 
     init(source: ConfigurationSource) {
-        let url = source.value(of: "DATABASE_URL")
-        let password = url.flatMap { try? PostgresConfiguration(url: $0) }?.options["password"]
+        let urls = ["DATABASE_URL", "DATABASE_URL_LISTEN", "DATABASE_URL_READ"].compactMap { source.value(of: $0) }
+        let passwords = urls.compactMap { try? PostgresConfiguration(url: $0) }.compactMap { $0.options["password"] }
         // No server is sent the name of the API's credential, which is often that of the database, too.
         let keys = SettingsReader.secretKeys.subtracting(["API_AUTH_NAME"])
         values =
-            (keys.compactMap { source.value(of: $0) } + [password].compactMap(\.self))
+            (keys.compactMap { source.value(of: $0) } + passwords)
             // The longest first: one may be a part of another.
             .sorted { $0.utf8.count > $1.utf8.count }
     }

@@ -78,7 +78,8 @@ struct RecordStore: Sendable {
 
     /// Whether a user is the member with an id.
     func isMember(_ userID: Int, _ memberID: String) async throws -> Bool {
-        try await !postgres.readFromStandby("SELECT FROM users WHERE id = \(userID) AND member_id = \(memberID)").isEmpty
+        try await !postgres.readFromStandby("SELECT FROM users WHERE id = \(userID) AND member_id = \(memberID)")
+            .isEmpty
     }
 
     /// The members who read some records now.
