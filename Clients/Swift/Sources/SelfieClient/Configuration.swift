@@ -60,6 +60,8 @@ public struct SelfieConfiguration: Sendable {
     /// Called before each step of the outbox that a crash may fall on, with its name.
     @_spi(Testing) public var beforeStep: @Sendable (_ name: String) throws -> Void = { _ in }
     var outboxTiming = OutboxQueue.Timing()
+    /// The device's clock.
+    var now: @Sendable () -> Date = { Date() }
 
     /// - Parameters:
     ///   - tokenStore: Where the session is kept.

@@ -36,6 +36,8 @@ public actor Replica {
     private var following: Task<Void, Never>?
     /// Collections that the user can't see now, such as those of a role that was lost, and when to look again.
     private var hidden: (collections: Set<String>, until: ContinuousClock.Instant) = ([], .now)
+    /// What has expired by the device's clock, and is hidden until the service removes it.
+    private var expired: Set<ReplicaKey> = []
     private var expiring: (date: Date, task: Task<Void, Never>)?
     private static let pageSize = 500
     private static let waitSeconds = 25
@@ -43,6 +45,8 @@ public actor Replica {
         .init(status: 404, code: "collection_not_found", message: "The user sees none of the collections.")
     )
     private static let hiddenFor = Duration.seconds(30)
+    /// When to look again whether the clock was set.
+    private static let clockInterval: TimeInterval = 60
 
     /// - Throws: ``SelfieError/storage(_:)`` if another replica of the same collections is open.
     init(api: APIClient, session: Session, photos: Photos, folder: URL, collections: [String]) throws {
@@ -96,7 +100,7 @@ public actor Replica {
         for (_, mailbox) in mailboxes.values { mailbox.finish() }
         for listener in statusListeners.values { listener.finish() }
         (mailboxes, statusListeners) = ([:], [:])
-        (copy, reload, lock) = (ReplicaCopy(), nil, nil)
+        (copy, reload, lock, expired) = (ReplicaCopy(), nil, nil, [])
     }
 
     // MARK: Following
@@ -204,12 +208,14 @@ public actor Replica {
             if !page.more { try replace(by: next) }
         } else if !page.changes.isEmpty || page.cursor != copy.cursor {
             try log.append(response.body, isDurable: false)
-            let keys = page.changes.map { ($0.collection, $0.id) }
+            let keys = page.changes.map { ReplicaKey(collection: $0.collection, id: $0.id) }
             let photosBefore = copy.photoIDs(of: keys)
             copy.apply(page)
             tell(keys, photosBefore: photosBefore)
             try compactIfWorthwhile()
         }
+        // The clock may have been set.
+        if expiring != nil { expire() }
         set(page.more ? .loading : .current)
     }
 
@@ -234,34 +240,49 @@ public actor Replica {
     }
 
     /// Tells all live queries which records have changed, and removes pictures that no record has any more.
-    private func tell(_ keys: [(collection: String, id: String)], photosBefore: Set<String>) {
+    private func tell(_ keys: [ReplicaKey], photosBefore: Set<String>) {
+        tellQueries(keys)
+        removePictures(photosBefore.filter { !copy.hasPhoto($0) })
+        scheduleExpiry(keys.compactMap { copy.entry($0)?.expiresAt }.min())
+    }
+
+    private func tellQueries(_ keys: some Sequence<ReplicaKey>) {
         for (collection, ids) in Dictionary(grouping: keys, by: \.collection).mapValues({ Set($0.map(\.id)) }) {
             for (_, mailbox) in mailboxes.values.filter({ $0.collection == collection }) { mailbox.put(ids) }
         }
-        let gone = photosBefore.filter { !copy.hasPhoto($0) }
-        if !gone.isEmpty {
-            let photos = photos
-            Task { for id in gone { await photos.removePictures(of: id) } }
-        }
-        scheduleExpiry(keys.compactMap { copy.entry($0.collection, $0.id)?.expiresAt }.min())
     }
 
-    /// Removes what has expired: the service says so within a minute, and a device without a network never hears it.
+    private func removePictures(_ ids: Set<String>) {
+        guard !ids.isEmpty else { return }
+        let photos = photos
+        Task { for id in ids { await photos.removePictures(of: id) } }
+    }
+
+    /// Hides what has expired: the service says so within a minute, and a device without a network never hears it.
+    ///
+    /// The service removes it. So it is shown again if the clock was ahead, and is set.
     private func expire() {
-        let keys = copy.expired(at: Date())
-        let photosBefore = copy.photoIDs(of: keys)
-        for key in keys { copy.remove(key.collection, key.id) }
+        let now = api.configuration.now()
+        let before = expired
+        expired = Set(copy.expired(at: now))
+        expiring?.task.cancel()
         expiring = nil
-        tell(keys, photosBefore: photosBefore)
-        scheduleExpiry(copy.nextExpiry)
+        tellQueries(expired.symmetricDifference(before))
+        let new = expired.subtracting(before)
+        if !new.isEmpty {
+            removePictures(copy.photoIDs(of: new).intersection(copy.photoIDs(onlyOf: expired)))
+        }
+        let nextLook = expired.isEmpty ? nil : now + Self.clockInterval
+        scheduleExpiry([copy.nextExpiry(after: now), nextLook].compactMap { $0 }.min())
     }
 
     private func scheduleExpiry(_ date: Date?) {
         guard status != .ended, let date, expiring.map({ date < $0.date }) ?? true else { return }
         expiring?.task.cancel()
+        let now = api.configuration.now()
         let task = Task { [weak self] in
             // Rather a moment too late than one too early. A clock that was set is looked at again within the hour.
-            let pause = min(max(date.timeIntervalSinceNow, 0) + 0.01, 3600)
+            let pause = min(max(date.timeIntervalSince(now), 0) + 0.01, 3600)
             guard (try? await Task.sleep(for: .seconds(pause))) != nil else { return }
             await self?.expire()
         }
@@ -321,7 +342,7 @@ public actor Replica {
 
     /// One record, as it is on the device now.
     public func record<Fields: RecordFields>(_ id: String, _: Fields.Type = Fields.self) -> Record<Fields>? {
-        copy.entry(Fields.collection, id)?.record()
+        shown(ReplicaKey(collection: Fields.collection, id: id))?.record()
     }
 
     /// The user's photos, the newest first, as they are on the device now.
@@ -334,11 +355,19 @@ public actor Replica {
     }
 
     /// All entries of a collection.
-    func entries(of collection: String) -> [String: ReplicaEntry?] { copy.entries(of: collection) }
+    func entries(of collection: String) -> [String: ReplicaEntry?] {
+        let now = api.configuration.now()
+        return copy.entries(of: collection).filter { !$0.value.hasExpired(at: now) }.mapValues { $0 }
+    }
 
     /// Some entries of a collection; nil for those that are not there.
     func entries(of collection: String, _ ids: Set<String>) -> [String: ReplicaEntry?] {
-        Dictionary(uniqueKeysWithValues: ids.map { ($0, copy.entry(collection, $0)) })
+        Dictionary(uniqueKeysWithValues: ids.map { ($0, shown(ReplicaKey(collection: collection, id: $0))) })
+    }
+
+    /// An entry that has not expired by the device's clock.
+    private func shown(_ key: ReplicaKey) -> ReplicaEntry? {
+        copy.entry(key).flatMap { $0.hasExpired(at: api.configuration.now()) ? nil : $0 }
     }
 
     /// Registers who wants to know of a collection's changes.

@@ -16,6 +16,13 @@ struct ChangePage: Codable {
     }
 }
 
+/// Which record or photo it is.
+struct ReplicaKey: Sendable, Hashable {
+    /// `photos` for a photo.
+    let collection: String
+    let id: String
+}
+
 /// What a replica has of a record or a photo.
 struct ReplicaEntry: Sendable {
     /// The record or photo as the service sends it.
@@ -47,6 +54,8 @@ struct ReplicaEntry: Sendable {
         guard let answer = try? JSONCoding.decode(RecordAnswer<Fields>.self, from: json) else { return nil }
         return Record(answer, path: RecordPath.collection(Fields.collection, inbox: nil) + [answer.id])
     }
+
+    func hasExpired(at date: Date) -> Bool { expiresAt.map { $0 <= date } ?? false }
 
     func photo() -> Photo? { try? JSONCoding.decode(Photo.self, from: json) }
 
@@ -85,7 +94,7 @@ struct ReplicaCopy: Sendable {
         for photo in entry.photoIDs { photoUses[photo, default: 0] += 1 }
     }
 
-    mutating func remove(_ collection: String, _ id: String) {
+    private mutating func remove(_ collection: String, _ id: String) {
         guard let entry = entries[collection]?.removeValue(forKey: id) else { return }
         byteCount -= entry.json.count
         for photo in entry.photoIDs {
@@ -97,33 +106,42 @@ struct ReplicaCopy: Sendable {
     /// Whether any entry has a photo.
     func hasPhoto(_ id: String) -> Bool { photoUses[id] != nil }
 
-    func entry(_ collection: String, _ id: String) -> ReplicaEntry? { entries[collection]?[id] }
+    func entry(_ key: ReplicaKey) -> ReplicaEntry? { entries[key.collection]?[key.id] }
 
-    func entries(of collection: String) -> [String: ReplicaEntry?] { entries[collection]?.mapValues { $0 } ?? [:] }
+    func entries(of collection: String) -> [String: ReplicaEntry] { entries[collection] ?? [:] }
 
     /// The ids of the photos of some entries.
-    func photoIDs(of keys: [(collection: String, id: String)]) -> Set<String> {
-        keys.reduce(into: []) { $0.formUnion(entry($1.collection, $1.id)?.photoIDs ?? []) }
+    func photoIDs(of keys: some Sequence<ReplicaKey>) -> Set<String> {
+        keys.reduce(into: []) { $0.formUnion(entry($1)?.photoIDs ?? []) }
+    }
+
+    /// The ids of the photos that no entries have but some.
+    func photoIDs(onlyOf keys: Set<ReplicaKey>) -> Set<String> {
+        var uses: [String: Int] = [:]
+        for photo in keys.flatMap({ entry($0)?.photoIDs ?? [] }) { uses[photo, default: 0] += 1 }
+        return Set(uses.filter { photoUses[$0.key] == $0.value }.keys)
     }
 
     /// The keys of what is different, missing or new in another copy.
-    func keys(differingFrom other: ReplicaCopy) -> [(collection: String, id: String)] {
+    func keys(differingFrom other: ReplicaCopy) -> [ReplicaKey] {
         Set(entries.keys).union(other.entries.keys).flatMap { collection in
             let (mine, others) = (entries[collection] ?? [:], other.entries[collection] ?? [:])
             return Set(mine.keys).union(others.keys).filter { mine[$0]?.json != others[$0]?.json }
-                .map { (collection, $0) }
+                .map { ReplicaKey(collection: collection, id: $0) }
         }
     }
 
     /// The keys of what has expired.
-    func expired(at date: Date) -> [(collection: String, id: String)] {
+    func expired(at date: Date) -> [ReplicaKey] {
         entries.flatMap { collection, entries in
-            entries.filter { ($0.value.expiresAt ?? .distantFuture) <= date }.map { (collection, $0.key) }
+            entries.filter { $0.value.hasExpired(at: date) }.map { ReplicaKey(collection: collection, id: $0.key) }
         }
     }
 
     /// When the next entry expires.
-    var nextExpiry: Date? { entries.values.flatMap { $0.values.compactMap(\.expiresAt) }.min() }
+    func nextExpiry(after date: Date) -> Date? {
+        entries.values.flatMap { $0.values.compactMap(\.expiresAt).filter { $0 > date } }.min()
+    }
 
     /// The contents as pages that make the same copy again.
     ///
