@@ -27,9 +27,6 @@ public struct Record<Fields: RecordFields>: Sendable, Identifiable {
     /// The photos of a field of the type `photos`, by their ids, whose order is in ``fields``.
     public func photos(_ field: String) -> [String: PhotoLink] { links[field] ?? [:] }
 
-    /// The ids of all its photos.
-    var photoIDs: Set<String> { Set(links.values.flatMap(\.keys)) }
-
     /// What was changed since the record was read, as a merge patch.
     ///
     /// Data that the type does not know is not in it, so it stays as it is.
