@@ -55,6 +55,8 @@ public struct SelfieConfiguration: Sendable {
     /// No entry has a token, a code, a password or a signature.
     public var log: (@Sendable (LogEntry) -> Void)?
     /// What carries requests.
+    ///
+    /// An app extension takes a plain ``URLSessionTransport``: its uploads can't go on while it does not run.
     public var transport: any Transport
 
     /// Called before each step of the outbox that a crash may fall on, with its name.

@@ -16,8 +16,12 @@ public final class URLSessionTransport: Transport {
         ///
         /// The app calls ``Selfie/finishBackgroundUploads()`` when the system tells it that they are done.
         ///
+        /// - Important: An app extension takes ``init()``. The system refuses a background session of an extension without
+        ///   a container that it shares with the app, and the client keeps no files there.
+        ///
         /// - Parameter backgroundIdentifier: The name of the background session, such as `com.example.selfies.uploads`.
-        ///   An app extension has another one.
+        @available(iOSApplicationExtension, unavailable, message: "An app extension takes URLSessionTransport().")
+        @available(macOSApplicationExtension, unavailable, message: "An app extension takes URLSessionTransport().")
         public init(backgroundIdentifier: String) {
             session = Self.makeSession(delegate)
             background = BackgroundUploads(identifier: backgroundIdentifier)
@@ -33,7 +37,7 @@ public final class URLSessionTransport: Transport {
         #endif
     }
 
-    /// Sends all requests while the app runs.
+    /// Sends all requests while the app, or its extension, runs.
     public init() {
         session = Self.makeSession(delegate)
         #if canImport(Darwin)
