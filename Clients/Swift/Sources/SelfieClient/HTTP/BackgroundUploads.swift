@@ -63,74 +63,46 @@
         }
 
         /// Waits until the system has told of all that happened while the app did not run.
-        func waitForEvents() async { await delegate.waitForEvents() }
+        func waitForEvents() async { await delegate.events.waitForEnd() }
     }
 
     /// Keeps what the system tells of uploads until somebody asks for them.
     private final class BackgroundDelegate: NSObject, URLSessionDataDelegate, Sendable {
-        private struct State {
-            var transfers: [Int: Transfer] = [:]
-            var hasAllEvents = false
-            var waiters: [UUID: CheckedContinuation<Void, Never>] = [:]
-        }
-
-        private let state = Locked(State())
+        private let transfers = Locked<[Int: Transfer]>([:])
+        let events = BackgroundEvents()
 
         func add(_ transfer: Transfer) {
-            state.withLock { $0.transfers[transfer.task.taskIdentifier] = transfer }
+            transfers.withLock { $0[transfer.task.taskIdentifier] = transfer }
         }
 
         func remove(_ transfer: Transfer) {
-            state.withLock { $0.transfers[transfer.task.taskIdentifier] = nil }
+            transfers.withLock { $0[transfer.task.taskIdentifier] = nil }
         }
 
         /// The transfer of a task, which the app's last run may have started.
         func transfer(of task: URLSessionTask) -> Transfer {
-            state.withLock { state in
-                if let known = state.transfers[task.taskIdentifier] { return known }
+            transfers.withLock { transfers in
+                if let known = transfers[task.taskIdentifier] { return known }
                 let url = task.originalRequest?.url ?? URL(fileURLWithPath: "/")
                 let transfer = Transfer(TransportRequest(method: "POST", url: url), task: task)
-                state.transfers[task.taskIdentifier] = transfer
+                transfers[task.taskIdentifier] = transfer
                 return transfer
             }
         }
 
         /// An upload's transfer, if it is known and has not failed: a failed one is started again.
         func take(_ id: String) -> Transfer? {
-            state.withLock { state in
-                guard let transfer = state.transfers.values.first(where: { $0.task.taskDescription == id }) else {
+            transfers.withLock { transfers in
+                guard let transfer = transfers.values.first(where: { $0.task.taskDescription == id }) else {
                     return nil
                 }
                 guard transfer.hasFailed else { return transfer }
-                state.transfers[transfer.task.taskIdentifier] = nil
+                transfers[transfer.task.taskIdentifier] = nil
                 return nil
             }
         }
 
-        func waitForEvents() async {
-            let id = UUID()
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { continuation in
-                    let isOver = state.withLock { state in
-                        if state.hasAllEvents || Task.isCancelled { return true }
-                        state.waiters[id] = continuation
-                        return false
-                    }
-                    if isOver { continuation.resume() }
-                }
-            } onCancel: {
-                state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
-            }
-        }
-
-        func urlSessionDidFinishEvents(forBackgroundURLSession _: URLSession) {
-            let waiters = state.withLock { state in
-                let waiters = state.waiters
-                (state.hasAllEvents, state.waiters) = (true, [:])
-                return waiters.values
-            }
-            for waiter in waiters { waiter.resume() }
-        }
+        func urlSessionDidFinishEvents(forBackgroundURLSession _: URLSession) { events.end() }
 
         func urlSession(
             _: URLSession,
