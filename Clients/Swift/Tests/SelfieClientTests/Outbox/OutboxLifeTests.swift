@@ -126,4 +126,28 @@ struct OutboxLifeTests {
             }
         }
     }
+
+    @Test(
+        "After a lost answer, one's own record counts as created, unless it is another one",
+        .timeLimit(.minutes(1)),
+        arguments: [("ada", 2, true), ("ada", 1, false), ("bob", 2, false)]
+    )
+    func changedSince(owner: String, version: Int, isCreated: Bool) async throws {
+        try await TestFolder.with { folder in
+            let transport = ScriptedTransport { request, number in
+                if number == 1 { throw TransportError.interrupted }
+                if request.method == "PUT" { return .refusal(412, "record_version_differs") }
+                let time = "2026-11-28T10:00:00.000Z"
+                return .json(
+                    #"{"id":"h","collection":"houses","data":{"address":"2"},"owner":"\#(owner)","version":\#(version),"#
+                        + #""created_at":"\#(time)","updated_at":"\#(time)"}"#
+                )
+            }
+            let selfie = try Selfie.scripted(transport, folder: folder)
+            try await selfie.outbox.create(House(), id: "h")
+            try await selfie.outbox.waitUntilSent()
+            #expect(await selfie.outbox.items.isEmpty == isCreated)
+            #expect(transport.all.map(\.method) == ["PUT", "PUT", "GET"])
+        }
+    }
 }
