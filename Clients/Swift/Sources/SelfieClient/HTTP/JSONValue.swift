@@ -1,4 +1,7 @@
 /// Any JSON value.
+///
+/// A number is an `Int64` if it fits, and a `Double` otherwise. So a whole number beyond `Int64`, and a decimal fraction of
+/// more than 15 digits, may lose digits.
 public enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)

@@ -8,6 +8,9 @@
 ///         var threadId: String
 ///         var text: String
 ///     }
+///
+/// Numbers are sent as a ``JSONValue`` has them. Every `Int64` and every `Double` arrives as it is. A `UInt64` beyond
+/// `Int64.max` and a `Decimal` of more than 15 digits lose digits: make such a field a text.
 public protocol RecordFields: Codable, Sendable {
     /// The collection's name in the schema.
     static var collection: String { get }

@@ -18,6 +18,18 @@ struct JSONValueTests {
         #expect((JSONValue.self as Any) as? any ExpressibleByNilLiteral.Type == nil)
     }
 
+    @Test("Each Int64 and each Double is sent as it is, and a Decimal of 15 digits")
+    func numbers() throws {
+        struct Numbers: Codable, Equatable {
+            var integers: [Int64] = [.min, .max, (1 << 53) + 1, -1, 0]
+            var doubles = [0.1, 1e300, -.leastNonzeroMagnitude, .greatestFiniteMagnitude, 1.0 / 3, 2, 1e19]
+            var decimal = Decimal(123_456_789_012_345) / 1_000_000
+        }
+        let sent = try JSONCoding.encode(JSONValue(encoding: Numbers()))
+        #expect(try JSONCoding.decode(Numbers.self, from: sent) == Numbers())
+        #expect(String(decoding: sent, as: UTF8.self).contains(#""decimal":123456789.012345"#))
+    }
+
     @Test("Literals and their JSON are the same")
     func literals() throws {
         let value: JSONValue = ["text": "t", "list": [1, 2.5, true, .null, [:]]]
