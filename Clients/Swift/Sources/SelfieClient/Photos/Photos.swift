@@ -16,7 +16,10 @@ public actor Photos {
     private var renewed: [PhotoLink: PhotoLink] = [:]
     private static let maxRenewed = 1_000
 
-    init(api: APIClient, folders: UserFolders) { (self.api, self.folders) = (api, folders) }
+    init(api: APIClient, folders: UserFolders) {
+        (self.api, self.folders) = (api, folders)
+        Task.detached(priority: .background) { UploadFile.removeAbandoned() }
+    }
 
     // MARK: Uploading
 
@@ -46,7 +49,7 @@ public actor Photos {
         let userID = try api.sessions.currentIfSignedIn().userID
         let id = UUID()
         let upload = UploadFile(title: title, name: name, isListed: isListed, id: id)
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("selfie-upload-\(id.uuidString)")
+        let file = UploadFile.temporary(id)
         defer { try? FileManager.default.removeItem(at: file) }
         let count = try await upload.write(source, to: file, maxBytes: api.configuration.maxOutboxBytes, disk: Disk())
         var call = Self.call(api, upload, file, key: id)

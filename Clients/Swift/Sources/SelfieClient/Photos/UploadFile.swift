@@ -86,6 +86,30 @@ struct UploadFile: Sendable, Hashable, Codable {
         }
     }
 
+    // MARK: Uploads without an outbox
+
+    private static let temporaryName = "selfie-upload-"
+    private static let abandonedAfter: TimeInterval = 24 * 3600
+
+    /// A file for an upload that ends with the app.
+    static func temporary(_ id: UUID) -> URL {
+        FileManager.default.temporaryDirectory.appendingPathComponent(temporaryName + id.uuidString)
+    }
+
+    /// Removes files of such uploads that are older than a day: the app has ended in the middle of them.
+    ///
+    /// - Parameter folder: Where they are.
+    static func removeAbandoned(in folder: URL = FileManager.default.temporaryDirectory) {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        for name in names where name.hasPrefix(temporaryName) {
+            let file = folder.appendingPathComponent(name)
+            let attributes = try? FileManager.default.attributesOfItem(atPath: file.path)
+            guard let date = attributes?[.modificationDate] as? Date, -date.timeIntervalSinceNow > abandonedAfter
+            else { continue }
+            unlink(file.path)
+        }
+    }
+
     private static func read(_ url: URL, _ add: (Data) throws -> Void) throws {
         let handle: FileHandle
         do {
