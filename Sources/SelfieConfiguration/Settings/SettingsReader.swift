@@ -169,15 +169,12 @@ package struct SettingsReader {
             configuration?.applicationName = "selfie"
             return configuration
         }
-        func add(_ name: String, _ set: (inout PostgresConfiguration, String) throws -> Void) {
-            guard var changed = configuration else { return }
-            configuration =
-                optional(name, form, isSecret: true) { url in
-                    (try? set(&changed, url)).map { changed }
-                } ?? configuration
+        func url(_ key: String) -> String? {
+            optional(key, form, isSecret: true) { url in (try? PostgresConfiguration(url: url)).map { _ in url } }
         }
-        add("DATABASE_URL_LISTEN") { try $0.setListenURL($1) }
-        add("DATABASE_URL_READ") { try $0.setStandbyURL($1) }
+        let (listenURL, standbyURL) = (url("DATABASE_URL_LISTEN"), url("DATABASE_URL_READ"))
+        if let listenURL { try? configuration?.setListenURL(listenURL) }
+        if let standbyURL { try? configuration?.setStandbyURL(standbyURL) }
         return configuration
     }
 
