@@ -114,7 +114,7 @@ struct OutboxStoreTests {
     func damagedAndEnded() async throws {
         try await TestFolder.with { folder in
             var (steps, isWhole) = (0, false)
-            while !isWhole {
+            while !isWhole, steps < 50 {
                 let place = folder.appendingPathComponent("\(steps)")
                 // One that was put aside before, and stays.
                 let before = try Self.makeDamaged(place)
@@ -142,7 +142,7 @@ struct OutboxStoreTests {
                 }
                 steps += 1
             }
-            #expect(steps > 5)
+            #expect(isWhole && steps > 5)
         }
     }
 
