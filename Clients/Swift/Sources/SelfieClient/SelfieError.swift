@@ -20,6 +20,8 @@ public enum SelfieError: Error, Sendable, Hashable, Codable {
     case notSignedIn
     /// The e-mail address or the password is wrong, or there is no such account.
     case emailOrPasswordWrong
+    /// The service lets nobody in whose address is not verified. A code of ``CodePurpose/signIn`` verifies it, and signs in.
+    case emailUnverified
     /// The password that confirms a call is wrong.
     case passwordWrong
     /// The code from a mail is wrong, used or too old.
@@ -115,10 +117,12 @@ extension SelfieError: LocalizedError {
         case .tooManyRequests(nil): "That was too often. Try again later."
         case .notSignedIn: "Please sign in."
         case .emailOrPasswordWrong: "The e-mail address or the password is wrong."
+        case .emailUnverified: "The e-mail address is not verified. Ask for a code, and sign in with it."
         case .passwordWrong: "The password is wrong."
         case .codeWrong: "The code is wrong, or too old. Ask for a new one."
         case .appRefused: "This version of the app no longer works. Please update it."
         case .invalid(let refusal): refusal.sentences
+        case .forbidden(let refusal) where refusal.code == "account_disabled": "This account is disabled."
         case .forbidden: "You may not do this."
         case .notFound: "It is no longer there."
         case .conflict(let refusal): refusal.sentences
@@ -174,6 +178,7 @@ extension SelfieError {
         switch refusal.code {
         case "token_invalid", "token_expired": return .notSignedIn
         case "email_or_password_wrong": return .emailOrPasswordWrong
+        case "email_unverified": return .emailUnverified
         case "password_wrong": return .passwordWrong
         case "code_invalid": return .codeWrong
         case "api_credential_wrong": return .appRefused

@@ -54,7 +54,8 @@ extension Selfie {
     ///   - password: The password.
     ///   - isRemembered: Whether the session lasts until it is ended, or was not used for 90 days; else for a day.
     /// - Returns: The account.
-    /// - Throws: ``SelfieError/emailOrPasswordWrong``.
+    /// - Throws: ``SelfieError/emailOrPasswordWrong``; ``SelfieError/emailUnverified`` if the service lets in nobody without a
+    ///   verified address.
     @discardableResult
     public func signIn(email: String, password: String, isRemembered: Bool = true) async throws -> Account {
         try await signIn(

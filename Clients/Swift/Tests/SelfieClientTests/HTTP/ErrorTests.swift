@@ -16,7 +16,9 @@ struct ErrorTests {
         arguments: [
             (401, "token_invalid", SelfieError.notSignedIn), (401, "token_expired", .notSignedIn),
             (401, "email_or_password_wrong", .emailOrPasswordWrong), (401, "password_wrong", .passwordWrong),
-            (401, "code_invalid", .codeWrong), (401, "api_credential_wrong", .appRefused),
+            (403, "email_unverified", .emailUnverified),
+            (403, "account_disabled", .forbidden(refusal(403, "account_disabled"))), (401, "code_invalid", .codeWrong),
+            (401, "api_credential_wrong", .appRefused),
             (401, "photo_not_found", .notFound(refusal(401, "photo_not_found"))),
             (400, "email_taken", .invalid(refusal(400, "email_taken"))),
             (403, "record_forbidden", .forbidden(refusal(403, "record_forbidden"))),
@@ -72,6 +74,16 @@ struct ErrorTests {
         )
         let sentence = SelfieError.Refusal(status: 400, code: "x", message: "One, and two.")
         #expect(SelfieError.invalid(sentence).localizedDescription == "One, and two.")
+    }
+
+    @Test("Who can't sign in is told why")
+    func signIn() {
+        #expect(
+            Self.error(403, "email_unverified").localizedDescription
+                == "The e-mail address is not verified. Ask for a code, and sign in with it."
+        )
+        #expect(Self.error(403, "account_disabled").localizedDescription == "This account is disabled.")
+        #expect(Self.error(403, "record_forbidden").localizedDescription == "You may not do this.")
     }
 
     @Test("Only those that pass by themselves are transient")
