@@ -42,7 +42,7 @@ public struct SelfieConfiguration: Sendable {
     public var patience: Duration = .seconds(10)
     /// The most bytes of pictures that are kept on disk for a user.
     public var maxPictureBytes = 256 << 20
-    /// The most bytes that may wait in the outbox of a user.
+    /// The most bytes that may wait in the outbox of a user, and that a photo may have which is uploaded now.
     public var maxOutboxBytes = 2 << 30
     /// The most items that may wait in the outbox of a user.
     public var maxOutboxItems = 10_000

@@ -36,7 +36,8 @@ public actor Photos {
     ///     upload ends after a day or two, and can't be renewed: ``Record/photo(_:)`` is the one to keep.
     ///   - progress: Called as the bytes are sent, on any thread.
     /// - Returns: The photo.
-    /// - Throws: ``SelfieError/photoUnreadable`` or ``SelfieError/notAPhoto(_:)``, for example.
+    /// - Throws: ``SelfieError/photoUnreadable``, ``SelfieError/notAPhoto(_:)``, or ``SelfieError/tooLarge(_:)`` beyond
+    ///   ``SelfieConfiguration/maxOutboxBytes``, for example.
     @discardableResult
     public func upload(
         _ source: PhotoSource,
@@ -51,7 +52,13 @@ public actor Photos {
         let upload = UploadFile(title: title, name: name, isListed: isListed, id: id)
         let file = UploadFile.temporary(id)
         defer { try? FileManager.default.removeItem(at: file) }
-        let count = try await upload.write(source, to: file, maxBytes: api.configuration.maxOutboxBytes, disk: Disk())
+        let count = try await upload.write(
+            source,
+            to: file,
+            maxBytes: api.configuration.maxOutboxBytes,
+            disk: Disk(),
+            excess: UploadFile.tooLarge
+        )
         var call = Self.call(api, upload, file, key: id)
         call.authentication = .userWithID(userID)
         return try await api.decode(

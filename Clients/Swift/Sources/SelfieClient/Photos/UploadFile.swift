@@ -50,16 +50,23 @@ struct UploadFile: Sendable, Hashable, Codable {
     ///   - file: Where to; it is whole or not there.
     ///   - maxBytes: The most bytes that the file may have.
     ///   - disk: What writes it.
+    ///   - excess: The error for more bytes.
     /// - Returns: The number of bytes of the file.
-    /// - Throws: ``SelfieError/photoUnreadable`` for the source's file, ``SelfieError/diskFull``,
-    ///   ``SelfieError/outboxFull``, ``SelfieError/storage(_:)``, or an error of the source's.
-    func write(_ source: PhotoSource, to file: URL, maxBytes: Int, disk: Disk) async throws -> Int {
+    /// - Throws: ``SelfieError/photoUnreadable`` for the source's file, ``SelfieError/diskFull``, `excess`,
+    ///   ``SelfieError/storage(_:)``, or an error of the source's.
+    func write(
+        _ source: PhotoSource,
+        to file: URL,
+        maxBytes: Int,
+        disk: Disk,
+        excess: SelfieError = .outboxFull
+    ) async throws -> Int {
         let part = file.appendingPathExtension("pieces")
         let descriptor = try Disk.open(part, O_WRONLY | O_CREAT | O_TRUNC)
         do {
             var count = 0
             func add(_ data: Data) throws {
-                guard count + data.count <= maxBytes else { throw SelfieError.outboxFull }
+                guard count + data.count <= maxBytes else { throw excess }
                 try disk.beforeStep("write upload")
                 try Disk.write(data, to: descriptor)
                 count += data.count
@@ -87,6 +94,11 @@ struct UploadFile: Sendable, Hashable, Codable {
     }
 
     // MARK: Uploads without an outbox
+
+    /// What the service says to a body that is too large, said by the client.
+    static let tooLarge = SelfieError.tooLarge(
+        .init(status: 413, code: "request_too_large", message: "The request is too large")
+    )
 
     private static let temporaryName = "selfie-upload-"
     private static let abandonedAfter: TimeInterval = 24 * 3600

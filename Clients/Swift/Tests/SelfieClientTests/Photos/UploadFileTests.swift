@@ -26,6 +26,24 @@ struct UploadFileTests {
         }
     }
 
+    @Test("A photo beyond the limit is too large for an upload without an outbox, and nothing is sent")
+    func tooLarge() async throws {
+        try await TestFolder.with { folder in
+            let transport = ScriptedTransport { _, _ in .json("{}") }
+            let selfie = try Selfie.scripted(transport, folder: folder) { $0.maxOutboxBytes = 10_000 }
+            let source = PhotoSource.data(Data(count: 10_000))
+            do {
+                try await selfie.photos.upload(source, title: "x")
+                Issue.record("It was uploaded.")
+            } catch SelfieError.tooLarge(let refusal) {
+                #expect(refusal.code == "request_too_large")
+                #expect(SelfieError.tooLarge(refusal).localizedDescription == "It is too large.")
+            }
+            #expect(transport.all.isEmpty)
+            await #expect(throws: SelfieError.outboxFull) { try await selfie.outbox.upload(source, title: "x") }
+        }
+    }
+
     @Test("They go when a client starts", .timeLimit(.minutes(1)))
     func start() async throws {
         try await TestFolder.with { folder in
