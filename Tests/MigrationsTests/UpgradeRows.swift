@@ -156,15 +156,16 @@ enum UpgradeRows {
             [
                 "id": 1, "user_id": 1, "token_digest": digests[0], "expires_at": "9999-12-31T23:59:59.999999",
                 "created_at": "2026-11-21T10:00:00", "device": long, "last_used_at": "2026-11-21T11:00:00.25",
+                "write_count": 0,
             ],
             [
                 "id": 2, "user_id": 1, "token_digest": digests[1], "expires_at": "2014-09-02T00:00:00",
-                "created_at": "2014-09-01T00:00:00", "last_used_at": "2014-09-01T00:00:00",
+                "created_at": "2014-09-01T00:00:00", "last_used_at": "2014-09-01T00:00:00", "write_count": 1,
             ],
             [
                 "id": 1 << 40, "user_id": Int(Int32.max), "token_digest": digests[2], "device": "",
                 "expires_at": "2026-11-30T00:00:00", "created_at": "2026-11-21T10:00:00",
-                "last_used_at": "2026-11-21T10:00:00",
+                "last_used_at": "2026-11-21T10:00:00", "write_count": 1 << 40,
             ],
         ]
     }

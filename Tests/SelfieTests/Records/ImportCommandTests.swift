@@ -134,7 +134,8 @@ struct ImportCommandTests {
                         "line 2: is no JSON object",
                         "line 3: another line has the record n1", "line 4: there is a record taken",
                         "line 5: there is no user eve@example.com", "line 6: data is missing",
-                        "line 7: id has 1 to 255 of A-Z a-z 0-9 . _ : ~ @ -", "line 8: text must be of the type string",
+                        "line 7: id has 1 to 255 of A-Z a-z 0-9 . _ : ~ @ -, and is neither . nor ..",
+                        "line 8: text must be of the type string",
                         "line 9: colour is unknown",
                     ],
                     "\(lines)"
