@@ -38,9 +38,16 @@ package struct ProgramOutcome: Sendable {
             process.arguments = arguments
             process.environment = ChildEnvironment.with(environment)
             process.currentDirectoryURL = directory
-            process.standardInput = try FileHandle(forReadingFrom: folder.appending(path: "in"))
-            process.standardOutput = try FileHandle(forWritingTo: folder.appending(path: "out"))
-            process.standardError = try FileHandle(forWritingTo: folder.appending(path: "err"))
+            let files = [
+                try FileHandle(forReadingFrom: folder.appending(path: "in")),
+                try FileHandle(forWritingTo: folder.appending(path: "out")),
+                try FileHandle(forWritingTo: folder.appending(path: "err")),
+            ]
+            // Foundation keeps a process that has run, and its files with it. With 1,360 of them open, it crashes.
+            defer { for file in files { try? file.close() } }
+            process.standardInput = files[0]
+            process.standardOutput = files[1]
+            process.standardError = files[2]
             try process.run()
             defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
             try await poll("\(executable.lastPathComponent) ends", within: patience) { !process.isRunning }
