@@ -13,7 +13,7 @@ extension JSONValue {
     }
 
     /// This value after a merge patch of RFC 7396.
-    func applying(mergePatch patch: JSONValue) -> JSONValue {
+    package func applying(mergePatch patch: JSONValue) -> JSONValue {
         guard case .object(let changes) = patch else { return patch }
         var members: [String: JSONValue] = [:]
         if case .object(let present) = self { members = present }

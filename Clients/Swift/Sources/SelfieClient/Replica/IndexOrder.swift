@@ -74,22 +74,25 @@ extension RecordFilter {
         case .prefix(let beginning):
             guard case .text(let text) = value else { return false }
             return text.unicodeScalars.starts(with: beginning.unicodeScalars)
-        case .range(let bounds):
-            return bounds.allSatisfy { sign, bound in
-                let bound = IndexOrder(bound)
-                guard value.isSameKind(as: bound) else { return false }
-                return switch sign {
-                case ">": bound < value
-                case ">=": !(value < bound)
-                case "<": value < bound
-                default: !(bound < value)
-                }
-            }
+        case .range(let bounds): return value.isWithin(bounds.mapValues { IndexOrder($0) })
         }
     }
 }
 
 extension IndexOrder {
     /// Whether both are nothing, truth values, composites, numbers or texts.
-    package func isSameKind(as other: IndexOrder) -> Bool { rank == other.rank }
+    private func isSameKind(as other: IndexOrder) -> Bool { rank == other.rank }
+
+    /// Whether it lies within bounds of its own kind, by their signs: `>`, `>=`, `<` and `<=`.
+    package func isWithin(_ bounds: [String: IndexOrder]) -> Bool {
+        bounds.allSatisfy { sign, bound in
+            guard isSameKind(as: bound) else { return false }
+            return switch sign {
+            case ">": bound < self
+            case ">=": !(self < bound)
+            case "<": self < bound
+            default: !(bound < self)
+            }
+        }
+    }
 }

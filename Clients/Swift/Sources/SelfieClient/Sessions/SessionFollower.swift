@@ -23,10 +23,6 @@ final class SessionFollower: Sendable {
         (self.api, self.outbox, self.photos, self.replicas) = (api, outbox, photos, replicas)
     }
 
-    deinit {
-        for waiter in progress.withLock(\.waiting) { waiter.continuation.resume() }
-    }
-
     /// Begins to follow.
     ///
     /// Nothing is kept alive by it: the events end with the session's state.

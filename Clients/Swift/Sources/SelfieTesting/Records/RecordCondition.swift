@@ -52,16 +52,7 @@ struct RecordCondition: Sendable {
         case .prefix(let beginning):
             guard case .text(let text) = value else { return false }
             return text.unicodeScalars.starts(with: beginning.unicodeScalars)
-        case .range(let bounds):
-            return bounds.allSatisfy { sign, bound in
-                guard value.isSameKind(as: bound) else { return false }
-                return switch sign {
-                case ">": bound < value
-                case ">=": !(value < bound)
-                case "<": value < bound
-                default: !(bound < value)
-                }
-            }
+        case .range(let bounds): return value.isWithin(bounds)
         }
     }
 }

@@ -147,7 +147,7 @@ struct RecordOperation: Sendable {
     /// - Returns: The whole data.
     func data(after old: [String: JSONValue]) -> [String: JSONValue] {
         guard let data else { return old }
-        return action == .patch ? JSONValue.object(old).merged(with: .object(data)).members ?? old : data
+        return action == .patch ? JSONValue.object(old).applying(mergePatch: .object(data)).members ?? old : data
     }
 
     /// When the record expires, if it expired at `before` until now.
