@@ -48,7 +48,7 @@ extension PostgresClient {
         }
         let outcome: String
         do throws(PostgresError) {
-            outcome = try await connection.finish("COMMIT")
+            outcome = try await connection.finish(.commit)
         } catch {
             throw PostgresTransactionError.commit(error)
         }

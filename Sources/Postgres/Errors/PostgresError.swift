@@ -7,7 +7,7 @@ package enum PostgresError: Error, Sendable {
     case cannotConnect(String)
     /// The connection broke during a statement, which may or may not have run.
     case connectionLost(String)
-    /// The statement did not end within its time limit, and was cancelled at the server.
+    /// The statement did not end within its time limit. It was cancelled at the server; one that commits may take effect.
     case statementTimedOut
     /// No connection became free within the time that a caller may wait.
     case leaseTimedOut
@@ -21,7 +21,7 @@ package enum PostgresError: Error, Sendable {
     case server(PostgresServerError)
     /// A column could not be read as the type that was asked for.
     case decoding(column: String, expected: String, found: String)
-    /// The calling task was cancelled; the statement is cancelled at the server.
+    /// The calling task was cancelled. The statement is cancelled at the server; one that commits may take effect.
     case cancelled
 }
 

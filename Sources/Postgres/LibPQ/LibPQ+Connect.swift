@@ -32,8 +32,6 @@ extension LibPQ {
         guard let pointer else { throw .cannotConnect("out of memory") }
         let libpq = LibPQ(pointer)
         guard PQstatus(pointer) == CONNECTION_OK else { throw .cannotConnect(libpq.lastError) }
-        // Without a receiver, libpq prints the server's notices to standard error.
-        _ = PQsetNoticeReceiver(pointer, { _, _ in }, nil)
         guard PQsetnonblocking(pointer, 1) == 0, PQenterPipelineMode(pointer) == 1 else {
             throw .cannotConnect(libpq.lastError)
         }

@@ -7,14 +7,25 @@ import CLibPQ
 /// None of these calls waits for the network. Used from one thread at a time. Closes the connection when it is dropped.
 struct LibPQ: ~Copyable {
     let connection: OpaquePointer
+    private let unconfirmedCommit: UnsafeMutablePointer<Bool>
 
     init(_ connection: OpaquePointer) {
         self.connection = connection
+        unconfirmedCommit = .allocate(capacity: 1)
+        unconfirmedCommit.initialize(to: false)
+        // Without a receiver, libpq prints the server's notices to standard error.
+        _ = PQsetNoticeReceiver(connection, { noteUnconfirmedCommit($0, $1) }, unconfirmedCommit)
     }
 
     deinit {
         PQfinish(connection)
+        unconfirmedCommit.deallocate()
     }
+
+    /// Whether the server stopped waiting for a synchronous standby, and committed alone.
+    ///
+    /// A failover may lose such a commit. The server says so in a warning, and reports success.
+    var hasUnconfirmedCommit: Bool { unconfirmedCommit.pointee }
 
     /// The descriptor of the socket; nil once libpq has closed it, which it does when the connection breaks.
     var socket: CInt? {
@@ -32,6 +43,11 @@ struct LibPQ: ~Copyable {
 
     /// Whether a transaction is open, sound or failed.
     var isInTransaction: Bool { PQtransactionStatus(connection) != PQTRANS_IDLE }
+
+    /// Whether a statement that is sent now is part of a transaction that ends after it.
+    ///
+    /// False while another statement is under way.
+    var isInOpenBlock: Bool { [PQTRANS_INTRANS, PQTRANS_INERROR].contains(PQtransactionStatus(connection)) }
 
     var lastError: String { String(cString: PQerrorMessage(connection)) }
 
@@ -147,4 +163,13 @@ private func withBytes<Result>(
         let lengths = parameters.map { Int32($0.bytes?.count ?? 0) }
         return body(pointers, lengths, [Int32](repeating: 1, count: parameters.count))
     }
+}
+
+/// Reads a notice of the server.
+///
+/// PostgreSQL's source, src/backend/replication/syncrep.c: only this function warns of a wait that was cancelled. Its
+/// name is part of the notice, and is never translated as the text is.
+private func noteUnconfirmedCommit(_ flag: UnsafeMutableRawPointer?, _ notice: OpaquePointer?) {
+    let function = PQresultErrorField(notice, Int32(UnicodeScalar("R").value)).map { String(cString: $0) }
+    if function == "SyncRepWaitForLSN" { flag?.storeBytes(of: true, as: Bool.self) }
 }

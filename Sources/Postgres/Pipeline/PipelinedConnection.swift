@@ -73,6 +73,7 @@ final class PipelinedConnection {
             pipeline.sent(statement, isPreparing: false, now: now, deadline: deadline)
         case .query(let query):
             if !statement.sharesBatch { try synchronize() }
+            statement.commits = statement.purpose == .leased && (query.sql == PostgresQuery.commit.sql || !libpq.isInOpenBlock)
             let isPreparing = try send(query, isOnce: statement.purpose == .setUp, now: now)
             pipeline.sent(
                 statement,
@@ -112,6 +113,7 @@ final class PipelinedConnection {
         var isAfterEnd = false
         while pipeline.expectsAnswer || isRunningScript, !libpq.isBusy {
             if let result = libpq.nextResult() {
+                guard !libpq.hasUnconfirmedCommit else { throw .connectionLost("no standby confirmed a commit") }
                 isAfterEnd = false
                 finished += try receive(result, now: now)
             } else if isRunningScript {
@@ -154,9 +156,15 @@ final class PipelinedConnection {
     ///
     /// - Returns: A request to send over another connection. Call ``cancellationSent(now:)`` when it is sent. Nil when
     ///   none is due.
-    /// - Throws: `PostgresError.connectionLost` when the server has not heeded the requests.
+    /// - Throws: `PostgresError.connectionLost` when the server has not heeded the requests, or when a commit has taken
+    ///   too long.
     func dueCancellation(now: ContinuousClock.Instant) throws(PostgresError) -> CancelRequest? {
         guard let head = pipeline.head, head.isAbandoned, let since = pipeline.headSince else { return nil }
+        // It may wait for a standby. PostgreSQL would answer a cancellation with a commit that a failover may lose.
+        guard !head.statement.commits else {
+            if let deadline = head.deadline, deadline <= now { throw .connectionLost("a commit was not confirmed in time") }
+            return nil
+        }
         switch cancellation.due(runningSince: since, now: now) {
         case .nothing: return nil
         case .giveUp: throw .connectionLost("the server did not cancel a statement")
@@ -174,8 +182,8 @@ final class PipelinedConnection {
     /// The next deadline of ``overdue(now:)`` and ``dueCancellation(now:)``.
     var nextDeadline: ContinuousClock.Instant? {
         guard let head = pipeline.head, let since = pipeline.headSince else { return nil }
-        let cancellation = head.isAbandoned ? cancellation.nextDeadline(runningSince: since) : nil
-        return earlier(cancellation, pipeline.nextDeadline)
+        let end = head.statement.commits ? head.deadline : cancellation.nextDeadline(runningSince: since)
+        return earlier(head.isAbandoned ? end : nil, pipeline.nextDeadline)
     }
 
     /// The statements under way when the connection broke, each with its error.

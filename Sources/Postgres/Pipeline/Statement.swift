@@ -29,6 +29,8 @@ final class Statement {
     ///
     /// That happens only when it surely did not run.
     var retries = 0
+    /// Whether it commits a transaction at its end.
+    var commits = false
     private var completion: Completion?
 
     /// Whether it may share a transaction with other statements.

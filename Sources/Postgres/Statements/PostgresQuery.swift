@@ -18,6 +18,9 @@ package struct PostgresQuery: Sendable, ExpressibleByStringInterpolation {
     /// The text sent to the server, with `$n` where values were interpolated.
     package let sql: String
 
+    /// Ends a transaction.
+    static let commit: PostgresQuery = "COMMIT"
+
     package init(stringLiteral value: String) {
         self.init(texts: [value], parameters: [])
     }
