@@ -22,15 +22,18 @@ package final class ConnectionRelay: Sendable {
 
     /// The port to connect to; it stays the same.
     package let port: Int
+    private let host: String
     private let listener: any Channel
     private let state: Mutex<State>
 
     /// Opens a port.
     ///
-    /// - Parameter target: The port to which connections are passed on.
+    /// - Parameters:
+    ///   - host: The host to which connections are passed on.
+    ///   - target: The port there.
     /// - Returns: The relay.
     /// - Throws: An error of NIO's.
-    package static func start(target: Int) async throws -> ConnectionRelay {
+    package static func start(host: String = "127.0.0.1", target: Int) async throws -> ConnectionRelay {
         let box = Box()
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -40,7 +43,7 @@ package final class ConnectionRelay: Sendable {
                 return relay.accept(client)
             }
             .bind(host: "127.0.0.1", port: 0).get()
-        let made = ConnectionRelay(listener, target: target)
+        let made = ConnectionRelay(listener, host: host, target: target)
         box.relay.withLock { $0 = made }
         return made
     }
@@ -49,8 +52,8 @@ package final class ConnectionRelay: Sendable {
         let relay = Mutex<ConnectionRelay?>(nil)
     }
 
-    private init(_ listener: any Channel, target: Int) {
-        (self.listener, port) = (listener, listener.localAddress?.port ?? 0)
+    private init(_ listener: any Channel, host: String, target: Int) {
+        (self.listener, self.host, port) = (listener, host, listener.localAddress?.port ?? 0)
         state = Mutex(State(target: target))
     }
 
@@ -106,7 +109,7 @@ package final class ConnectionRelay: Sendable {
         }
         return ClientBootstrap(group: client.eventLoop)
             .channelOption(.autoRead, value: false)
-            .connect(host: "127.0.0.1", port: target)
+            .connect(host: host, port: target)
             .flatMap { server in
                 do {
                     try client.pipeline.syncOperations.addHandler(self.forward(.request, to: server))

@@ -7,6 +7,6 @@ struct ChangeStormTests {
         "Processes and the database are killed under 16 writers and 32 readers: nothing is missed, nothing comes twice"
     )
     func storm() async throws {
-        try await ChangeStorm(seconds: 5).run()
+        try await ChangeStorm.run(seconds: 5)
     }
 }

@@ -7,10 +7,22 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Writers and readers of changes at two processes that are killed under them, as their database is.
+/// Processes on one database, some of which may be gone.
+package protocol StormTarget: Sendable {
+    /// Calls to any process.
+    ///
+    /// - Throws: When there is none.
+    var any: TestService { get throws }
+    /// Straight to the database.
+    var postgres: PostgresClient { get }
+}
+
+/// Writers and readers of changes at processes that are killed under them, as their database is.
 package struct ChangeStorm: Sendable {
-    /// How long they write.
-    let seconds: Int
+    /// How long each writer waits after a write.
+    private let pause: Duration
+    /// How many changes readers must have received in all.
+    private let minChanges: Int
 
     private final class End: Sendable {
         let isOver = Atomic(false)
@@ -19,48 +31,67 @@ package struct ChangeStorm: Sendable {
     private static let writerCount = 16
     private static let patience: Duration = .seconds(30)
 
-    /// - Parameter seconds: How long they write.
-    package init(seconds: Int) {
-        self.seconds = seconds
+    /// - Parameters:
+    ///   - pause: How long each writer waits after a write.
+    ///   - minChanges: How many changes readers must have received in all.
+    package init(pause: Duration = .zero, minChanges: Int) {
+        (self.pause, self.minChanges) = (pause, minChanges)
     }
 
-    /// Runs the storm, and expects that each reader knows what SQL says that it may read.
-    package func run() async throws {
+    /// Runs a storm at two processes, which are killed, as their database is.
+    ///
+    /// - Parameter seconds: How long it lasts.
+    /// - Throws: What goes wrong.
+    package static func run(seconds: Int) async throws {
         try await StormServers.with { servers in
-            let service = try servers.any
-            try await service.apply(try TestService.exampleSchema)
-            var members: [TestMember] = []
-            for number in 0..<Self.writerCount {
-                members.append(try await service.addMember("m\(number)", role: "team"))
-            }
-            let all = members
-            let replicas = all.map { _ in [ChangeReplica(), ChangeReplica()] }
-            let end = End()
-            try await withThrowingTaskGroup(of: Void.self) { tasks in
-                for (number, member) in all.enumerated() {
-                    for replica in replicas[number] {
-                        tasks.addTask {
-                            while !end.isOver.load(ordering: .relaxed) { await Self.follow(servers, member, replica) }
-                        }
-                    }
+            try await servers.any.apply(try TestService.exampleSchema)
+            let storm = ChangeStorm(minChanges: 20 * seconds * writerCount / 4)
+            try await storm.run(at: servers) { member in try await disturb(servers, member, seconds: seconds) }
+        }
+    }
+
+    /// Runs writers and readers, and expects that each reader knows what SQL says that it may read.
+    ///
+    /// - Parameters:
+    ///   - servers: The processes, whose database has the documentation's schema.
+    ///   - disturb: Disturbs them. They write until it returns. It may take the role from the member that it gets, and
+    ///     gives it back.
+    /// - Throws: What goes wrong.
+    package func run(at servers: some StormTarget, disturb: (TestMember) async throws -> Void) async throws {
+        let service = try servers.any
+        var members: [TestMember] = []
+        for number in 0..<Self.writerCount {
+            members.append(try await service.addMember("m\(number)", role: "team"))
+        }
+        let all = members
+        let replicas = all.map { _ in [ChangeReplica(), ChangeReplica()] }
+        let end = End()
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for (number, member) in all.enumerated() {
+                for replica in replicas[number] {
                     tasks.addTask {
-                        var writer = StormWriter(member: member, members: all, seed: UInt64(number))
-                        while !end.isOver.load(ordering: .relaxed) { await writer.write(servers) }
+                        while !end.isOver.load(ordering: .relaxed) { await Self.follow(servers, member, replica) }
                     }
                 }
-                // The last member loses the role now and then, and gets it back.
-                try await disturb(servers, all[Self.writerCount - 1])
-                end.isOver.store(true, ordering: .relaxed)
-                try await tasks.waitForAll()
+                tasks.addTask {
+                    var writer = StormWriter(member: member, members: all, seed: UInt64(number))
+                    while !end.isOver.load(ordering: .relaxed) {
+                        await writer.write(servers)
+                        try await Task.sleep(for: pause)
+                    }
+                }
             }
-            for (member, own) in zip(all, replicas) {
-                let expected = try await Self.readable(by: member, servers.postgres)
-                for replica in own { try await expect(replica, expected, of: member, servers) }
-            }
-            let changes = replicas.joined().map(\.changeCount).reduce(0, +)
-            #expect(changes > 20 * seconds * Self.writerCount / 4, "\(changes) changes")
-            print("\(changes) changes, \(replicas.joined().map(\.resets.count).reduce(0, +)) resets")
+            try await disturb(all[Self.writerCount - 1])
+            end.isOver.store(true, ordering: .relaxed)
+            try await tasks.waitForAll()
         }
+        for (member, own) in zip(all, replicas) {
+            let expected = try await Self.readable(by: member, servers.postgres)
+            for replica in own { try await expect(replica, expected, of: member, servers) }
+        }
+        let changes = replicas.joined().map(\.changeCount).reduce(0, +)
+        #expect(changes > minChanges, "\(changes) changes")
+        print("\(changes) changes, \(replicas.joined().map(\.resets.count).reduce(0, +)) resets")
     }
 
     /// Reads on from where it is, and compares.
@@ -68,7 +99,7 @@ package struct ChangeStorm: Sendable {
         _ replica: ChangeReplica,
         _ expected: [String: Int],
         of member: TestMember,
-        _ servers: StormServers
+        _ servers: some StormTarget
     ) async throws {
         let deadline = ContinuousClock.now + Self.patience
         replica.connected()
@@ -87,7 +118,7 @@ package struct ChangeStorm: Sendable {
 
     /// Follows for as long as a connection lasts, which is a random time.
     private static func follow(
-        _ servers: StormServers,
+        _ servers: some StormTarget,
         _ member: TestMember,
         _ replica: ChangeReplica,
         untilSynced: Bool = false
@@ -113,7 +144,7 @@ package struct ChangeStorm: Sendable {
     }
 
     /// Kills what runs, for as long as the storm lasts.
-    private func disturb(_ servers: StormServers, _ member: TestMember) async throws {
+    private static func disturb(_ servers: StormServers, _ member: TestMember, seconds: Int) async throws {
         let end = ContinuousClock.now + .seconds(seconds)
         for step in 0... {
             try await Task.sleep(for: .milliseconds(Int.random(in: 1000...3000)))

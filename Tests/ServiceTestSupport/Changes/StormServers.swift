@@ -5,7 +5,7 @@ import ServerProcesses
 import Synchronization
 
 /// Processes on one database, of which any may be killed at any time.
-package final class StormServers: Sendable {
+package final class StormServers: StormTarget {
     private let cluster: OwnCluster
     private let objects: TestObjects
     package let postgres: PostgresClient

@@ -15,7 +15,7 @@ struct StormWriter {
     }
 
     /// Writes once.
-    mutating func write(_ servers: StormServers) async {
+    mutating func write(_ servers: some StormTarget) async {
         do {
             let service = try servers.any
             let id = "r\(Int.random(in: 0..<12, using: &generator))"

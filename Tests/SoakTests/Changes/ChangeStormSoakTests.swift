@@ -5,6 +5,6 @@ import Testing
 struct ChangeStormSoakTests {
     @Test("For five minutes, processes and the database are killed under 16 writers and 32 readers: nothing is missed")
     func storm() async throws {
-        try await ChangeStorm(seconds: 300).run()
+        try await ChangeStorm.run(seconds: 300)
     }
 }

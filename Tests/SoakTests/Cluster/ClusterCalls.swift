@@ -1,0 +1,134 @@
+import ConnectionTestSupport
+import Curl
+import Foundation
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+import ServiceTestSupport
+import Synchronization
+import TestSupport
+
+/// Calls to a cluster by way of its proxies, and what became of each.
+final class ClusterCalls: Sendable {
+    /// An answer that is no success of the service's.
+    struct Failure: Sendable {
+        enum Kind: Hashable, Sendable {
+            /// 503 with `Retry-After`, as it is to be.
+            case unavailable
+            /// 503 without `Retry-After`, or another 5xx.
+            case wrong(Int)
+            /// No whole answer.
+            case cut
+        }
+
+        let call: String
+        let kind: Kind
+        let start: Date
+        let end: Date
+    }
+
+    /// An answer, and whether an earlier try may have had the same effect.
+    struct Settled {
+        let answer: HTTPAnswer
+        let isRepeated: Bool
+    }
+
+    /// A call that got no answer within a minute.
+    struct Unanswered: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private struct State {
+        var successes: [String: Int] = [:]
+        var failures: [Failure] = []
+        var violations: [String] = []
+    }
+
+    private let edges: [String]
+    private let curl = CurlClient()
+    private let state = Mutex(State())
+
+    /// How long an app would wait for an answer.
+    private static let patience: Duration = .seconds(15)
+    private static let pause: Duration = .seconds(1)
+    private static let giveUpAfter: Duration = .seconds(60)
+    private static let maxBytes = 4 << 20
+
+    /// - Parameter edges: The origins of the proxies, such as `http://edge1`.
+    init(edges: [String]) { self.edges = edges }
+
+    /// How many calls were answered, by name.
+    var successes: [String: Int] { state.withLock { $0.successes } }
+    var failures: [Failure] { state.withLock { $0.failures } }
+    /// What must not be, a sentence each.
+    var violations: [String] { state.withLock { $0.violations } }
+
+    func violate(_ what: String) {
+        print("VIOLATION \(what)")
+        state.withLock { $0.violations.append(what) }
+    }
+
+    /// Sends a call again and again until it is answered by something else than 5xx.
+    ///
+    /// - Parameters:
+    ///   - name: What the call is named in reports.
+    ///   - method: Such as `GET`.
+    ///   - target: The path and query.
+    ///   - headers: Names and values.
+    ///   - body: The body.
+    ///   - edge: Which proxy is asked first.
+    /// - Returns: The answer.
+    /// - Throws: ``Unanswered``.
+    func settle(
+        _ name: String,
+        _ method: String,
+        _ target: String,
+        headers: [(String, String)] = [],
+        body: Data? = nil,
+        edge: Int
+    ) async throws -> Settled {
+        let deadline = ContinuousClock.now + Self.giveUpAfter
+        for attempt in 0... {
+            let start = Date()
+            let origin = edges[(edge + attempt) % edges.count]
+            let answer = try? await send(method, origin + target, headers: headers, body: body)
+            if let answer, answer.status < 500 {
+                state.withLock { $0.successes[name, default: 0] += 1 }
+                return Settled(answer: answer, isRepeated: attempt > 0)
+            }
+            let failure = Failure(call: name, kind: Self.kind(of: answer), start: start, end: Date())
+            state.withLock { $0.failures.append(failure) }
+            guard ContinuousClock.now < deadline else { break }
+            // An app tries the other proxy at once if it did not reach the first.
+            if answer != nil || attempt % 2 == 1 { try await Task.sleep(for: Self.pause) }
+        }
+        throw Unanswered(description: "\(name) got no answer within a minute")
+    }
+
+    private static func kind(of answer: HTTPAnswer?) -> Failure.Kind {
+        guard let answer else { return .cut }
+        let hasTime = answer.headers["retry-after"].flatMap { Int($0) } != nil
+        return answer.status == 503 && hasTime ? .unavailable : .wrong(answer.status)
+    }
+
+    private func send(
+        _ method: String,
+        _ url: String,
+        headers: [(String, String)],
+        body: Data?
+    ) async throws -> HTTPAnswer {
+        var request = CurlRequest(url: url)
+        request.method = HTTPMethod(rawValue: method)
+        request.headers = HTTPHeaders(headers)
+        if let body { request.body = .bytes(ByteBuffer(data: body)) }
+        var deadlines = CurlDeadlines(within: Self.patience)
+        deadlines.connect = .seconds(2)
+        let response = try await curl.perform(request, deadlines: deadlines) { response in
+            let body = try await response.body.collect(upTo: Self.maxBytes)
+            return (Int(response.status.code), response.headers, Data(buffer: body))
+        }
+        var values: [String: String] = [:]
+        for (name, value) in response.1 { values[name.lowercased()] = value }
+        return HTTPAnswer(status: response.0, headers: values, body: response.2)
+    }
+}
