@@ -134,7 +134,7 @@ make_files() {
         app*)
             fill "$host" app/selfie.env selfie.env
             [[ $host != app[34] ]] ||
-                sed -i 's/pool1:6432,pool2:6432/pool2:6432,pool1:6432/' "$state/hosts/$host/selfie.env"
+                sed -i 's/pool1:\([0-9]*\),pool2:/pool2:\1,pool1:/' "$state/hosts/$host/selfie.env"
             [ ! -s "$state/settings" ] || cat "$state/settings" >>"$state/hosts/$host/selfie.env"
             fill "$host" app/haproxy.cfg etc/haproxy/haproxy.cfg
             ;;
