@@ -16,7 +16,7 @@ struct UnconfirmedCommitTests {
             let insertion: PostgresQuery = "INSERT INTO things VALUES (\(id))"
             switch self {
             case .statement: try await client.write(insertion)
-            case .transaction: try await client.withTransaction { try await $0.execute(insertion) }
+            case .transaction: try await client.withTransaction { _ = try await $0.execute(insertion) }
             }
         }
     }
@@ -40,7 +40,7 @@ struct UnconfirmedCommitTests {
     private func withCommits(limit: Duration, _ body: (Commits) async throws -> Void) async throws {
         try await OwnCluster.use { cluster in
             try await cluster.withStandby { standby in
-                try await withClient(url: cluster.url) { try await $0.write("CREATE TABLE things (id int)") }
+                try await withClient(url: cluster.url) { _ = try await $0.write("CREATE TABLE things (id int)") }
                 try await standby.stop()
                 try await cluster.set("synchronous_standby_names", "standby")
                 try await withClient(url: cluster.url) { other in
