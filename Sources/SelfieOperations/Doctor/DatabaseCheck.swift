@@ -19,19 +19,22 @@ struct DatabaseCheck: Sendable {
         "audit_events", "undecryptable_passwords",
     ]
 
-    func run() async {
+    /// - Returns: Whether the database can be used.
+    func run() async -> Bool {
         do {
             try await PostgresClient.withClient(configuration: configuration) { client in
                 try await client.withConnection { connection in
                     try await checkServer(connection)
-                    guard await checkMigrations(), try await checkPrivileges(connection) else { return }
+                    guard await checkMigrations(), try await checkPrivileges(connection) else { return false }
                     try await checkPasswords(connection)
+                    return true
                 }
             }
         } catch {
             let error = error as? PostgresError ?? .connectionLost("\(error)")
             findings.failed(.database(error, secrets: findings.secrets))
             findings.skipped("the other checks")
+            return false
         }
     }
 

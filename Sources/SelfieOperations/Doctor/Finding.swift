@@ -22,6 +22,8 @@ package struct Finding: Sendable, Equatable {
         case configuration = "Configuration"
         case database = "Database"
         case passwords = "Passwords"
+        case notifications = "Notifications"
+        case standby = "Standby"
         case bucket = "Bucket"
         case folder = "Folder"
         case temporaryFolder = "Temporary folder"

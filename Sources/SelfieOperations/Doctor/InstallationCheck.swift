@@ -66,13 +66,21 @@ package struct InstallationCheck: Sendable {
             postgres.connectTimeout = answerLimit
             // Longer than connecting takes, so that the reason for a failure is known.
             postgres.pool.leaseTimeout = answerLimit * 2
-            await DatabaseCheck(
+            let isUsable = await DatabaseCheck(
                 configuration: postgres,
                 migrations: migrations,
                 statusLimit: answerLimit * 2,
                 now: now,
                 findings: findings(.database)
             ).run()
+            if isUsable {
+                await NotificationCheck(
+                    configuration: postgres,
+                    limit: answerLimit,
+                    findings: findings(.notifications)
+                ).run()
+                await StandbyCheck(configuration: postgres, findings: findings(.standby)).run()
+            }
         } else {
             findings(.database).skipped("everything, since DATABASE_URL is missing or malformed")
         }

@@ -1,0 +1,83 @@
+import Postgres
+
+/// Checks the server that lists and records are read from.
+struct StandbyCheck: Sendable {
+    let configuration: PostgresConfiguration
+    let findings: Findings
+
+    /// What tells databases apart, and what a standby can say of itself.
+    private struct Server {
+        let identity: String
+        let isStandby: Bool
+        /// The last time that a process wrote at the primary, in seconds since 1970; nil if none ever did.
+        let heartbeat: Int?
+    }
+
+    /// As long as a standby may be behind, in seconds, before it is not asked any more.
+    private static let maxDelay = 60
+
+    /// How many seconds pass between two of the primary's times.
+    private static let heartbeatPause = 5
+
+    /// Checks nothing without `DATABASE_URL_READ`.
+    func run() async {
+        guard let url = configuration.standbyURL else { return }
+        do {
+            // In this order, so that the standby is not taken for one that is behind.
+            let primary = try await Self.server(configuration)
+            var other = try PostgresConfiguration(url: url, maxConnections: 1)
+            other.connectTimeout = configuration.connectTimeout
+            other.pool.leaseTimeout = configuration.pool.leaseTimeout
+            report(try await Self.server(other), of: primary)
+        } catch {
+            let error = error as? PostgresError ?? .connectionLost("\(error)")
+            findings.failed(
+                "DATABASE_URL_READ can't be used: \(Diagnosis.database(error, secrets: findings.secrets).cause)",
+                "Correct it, or remove it. Until then, the primary answers all requests."
+            )
+        }
+    }
+
+    private func report(_ standby: Server, of primary: Server) {
+        guard standby.identity == primary.identity else {
+            return findings.failed(
+                "DATABASE_URL_READ leads to another database than DATABASE_URL",
+                "Set it to a standby of the same database, or remove it."
+            )
+        }
+        guard standby.isStandby else {
+            return findings.warning(
+                "DATABASE_URL_READ leads to the primary, so it takes no load from it",
+                "Set it to a standby, or remove it. See docs/operations.md#standbys."
+            )
+        }
+        let delay = (primary.heartbeat ?? 0) - (standby.heartbeat ?? 0)
+        if delay > Self.maxDelay {
+            findings.warning(
+                "it is \(delay) seconds behind, so it is not asked",
+                "Look into its log for what stops the replication. See docs/operations.md#standbys."
+            )
+        } else {
+            findings.ok("a standby of the same database, at most \(max(Self.heartbeatPause, delay)) seconds behind")
+        }
+    }
+
+    private static func server(_ configuration: PostgresConfiguration) async throws -> Server {
+        try await PostgresClient.withClient(configuration: configuration) { client in
+            let rows = try await client.read(
+                """
+                SELECT system_identifier || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database())
+                        AS identity,
+                    pg_is_in_recovery() AS is_standby,
+                    (SELECT extract(epoch FROM beaten_at)::bigint FROM replication_heartbeat) AS heartbeat
+                FROM pg_control_system()
+                """
+            )
+            return Server(
+                identity: try rows[0].decode("identity"),
+                isStandby: try rows[0].decode("is_standby"),
+                heartbeat: try rows[0].decodeIfPresent("heartbeat")
+            )
+        }
+    }
+}
