@@ -1,7 +1,7 @@
 import Concurrency
 import ConnectionTestSupport
 import Foundation
-import Postgres
+package import Postgres
 import ServerProcesses
 import Synchronization
 import TestSupport
