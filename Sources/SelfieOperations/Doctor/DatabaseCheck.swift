@@ -22,7 +22,7 @@ struct DatabaseCheck: Sendable {
     /// - Returns: Whether the database can be used.
     func run() async -> Bool {
         do {
-            try await PostgresClient.withClient(configuration: configuration) { client in
+            return try await PostgresClient.withClient(configuration: configuration) { client in
                 try await client.withConnection { connection in
                     try await checkServer(connection)
                     guard await checkMigrations(), try await checkPrivileges(connection) else { return false }
