@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2154 # `state` and `program` are of bin/cluster
+# shellcheck shell=bash disable=SC2154 # `state`, `program` and `migrations` are of bin/cluster
 # Sourced by bin/cluster: hosts in network namespaces, their files, and their processes.
 
 # Most of these programs are there, also for root after su.
@@ -179,7 +179,7 @@ command_of() {
     patroni) echo "$(as postgres) patroni /etc/patroni/config.yml" ;;
     pgbouncer) echo "$(as postgres) pgbouncer -q /etc/pgbouncer/pgbouncer.ini" ;;
     haproxy) echo "haproxy -W -db -f /etc/haproxy/haproxy.cfg" ;;
-    selfie) echo "$program serve --migrations $PWD/migrations" ;;
+    selfie) echo "$program serve --migrations $migrations" ;;
     mon | mgr) echo "ceph-$2 $ceph -i $host" ;;
     osd) echo "ceph-osd $ceph -i $((${host#store} - 1))" ;;
     rgw) echo "radosgw $ceph -n client.rgw.$host" ;;

@@ -7,6 +7,9 @@ struct Cluster: Sendable {
     /// Whether there is one.
     static var isThere: Bool { ProcessInfo.processInfo.environment["SELFIE_CLUSTER"] != nil }
 
+    /// The program to upgrade to; nil where nothing is to be upgraded.
+    static var nextProgram: String? { ProcessInfo.processInfo.environment["SELFIE_NEXT_PROGRAM"] }
+
     static let databases = ["db1", "db2", "db3"]
     static let edges = ["edge1", "edge2"]
 

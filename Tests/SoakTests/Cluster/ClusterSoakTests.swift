@@ -22,16 +22,16 @@ struct ClusterSoakTests {
         try await ClusterEdges.with(cluster) { edges in
             try await edges.any.apply(try TestService.exampleSchema)
             try await witness.prepare(edges.postgres)
-            var users = try await Self.join(calls)
+            var users = try await [ClusterUser].join(Self.userCount, calls)
             let end = ContinuousClock.now + cluster.duration
             let storm = ChangeStorm(pause: Self.stormPause, minChanges: Int(cluster.duration / .seconds(1)) * 20)
             async let writes = witness.run(until: end)
-            async let changed = Self.run(users, until: end)
+            async let changed = users.changed { user in try await user.run(until: end, pause: Self.pause) }
             try await storm.run(at: edges) { _ in try await losses.run(cluster, until: end, seed: Self.seed) }
             users = try await changed
             try await cluster.command(["restore"])
             try await ClusterLosses.waitUntilWhole(cluster)
-            try await Self.map(users) { user in try await user.expectAll() }
+            _ = try await users.changed { user in try await user.expectAll() }
             let committed = try await writes
             let missing = try await ClusterWitness.missing(committed, edges.postgres)
             #expect(missing.isEmpty, "committed at a host, and lost: \(missing)")
@@ -54,35 +54,6 @@ struct ClusterSoakTests {
             // A process that ends leaves the answer half sent that it was sending.
             let wrong = line.counts.keys.filter { if case .wrong = $0 { true } else { false } }
             #expect(wrong.isEmpty, "\(line.loss.what): \(line.counts)")
-        }
-    }
-
-    private static func join(_ calls: ClusterCalls) async throws -> [ClusterUser] {
-        let users = (0..<userCount).map { ClusterUser(number: $0, calls: calls) }
-        return try await map(users) { user in try await user.join() }
-    }
-
-    private static func run(_ users: [ClusterUser], until end: ContinuousClock.Instant) async throws -> [ClusterUser] {
-        try await map(users) { user in try await user.run(until: end, pause: pause) }
-    }
-
-    /// Changes all users at the same time.
-    @discardableResult
-    private static func map(
-        _ users: [ClusterUser],
-        _ change: @escaping @Sendable (inout ClusterUser) async throws -> Void
-    ) async throws -> [ClusterUser] {
-        try await withThrowingTaskGroup(of: (Int, ClusterUser).self) { tasks in
-            for (index, user) in users.enumerated() {
-                tasks.addTask {
-                    var user = user
-                    try await change(&user)
-                    return (index, user)
-                }
-            }
-            var changed = users
-            for try await (index, user) in tasks { changed[index] = user }
-            return changed
         }
     }
 }

@@ -1,0 +1,29 @@
+extension [ClusterUser] {
+    /// Makes users, with an account each.
+    static func join(
+        _ count: Int,
+        _ repertoire: ClusterUser.Repertoire = .all,
+        _ calls: ClusterCalls
+    ) async throws -> [ClusterUser] {
+        let users = (0..<count).map { ClusterUser(number: $0, repertoire: repertoire, calls: calls) }
+        return try await users.changed { user in try await user.join() }
+    }
+
+    /// Changes all users at the same time.
+    func changed(
+        _ change: @escaping @Sendable (inout ClusterUser) async throws -> Void
+    ) async throws -> [ClusterUser] {
+        try await withThrowingTaskGroup(of: (Int, ClusterUser).self) { tasks in
+            for (index, user) in enumerated() {
+                tasks.addTask {
+                    var user = user
+                    try await change(&user)
+                    return (index, user)
+                }
+            }
+            var users = self
+            for try await (index, user) in tasks { users[index] = user }
+            return users
+        }
+    }
+}
