@@ -66,7 +66,7 @@ struct Cluster: Sendable {
     ) async throws -> (output: String, isSuccess: Bool) {
         let process = Process()
         let output = FileManager.default.temporaryDirectory.appending(path: "cluster-\(UUID().uuidString)")
-        FileManager.default.createFile(atPath: output.path, contents: nil)
+        try Data().write(to: output)
         defer { try? FileManager.default.removeItem(at: output) }
         let file = try FileHandle(forWritingTo: output)
         defer { try? file.close() }
