@@ -22,7 +22,7 @@ struct ClusterSoakTests {
         try await ClusterEdges.with(cluster) { edges in
             try await edges.any.apply(try TestService.exampleSchema)
             try await witness.prepare(edges.postgres)
-            var users = try await [ClusterUser].join(Self.userCount, calls)
+            var users = try await [ClusterUser].join(Self.userCount, .all, calls)
             let end = ContinuousClock.now + cluster.duration
             let storm = ChangeStorm(pause: Self.stormPause, minChanges: Int(cluster.duration / .seconds(1)) * 20)
             async let writes = witness.run(until: end)

@@ -2,7 +2,7 @@ extension [ClusterUser] {
     /// Makes users, with an account each.
     static func join(
         _ count: Int,
-        _ repertoire: ClusterUser.Repertoire = .all,
+        _ repertoire: ClusterUser.Repertoire,
         _ calls: ClusterCalls
     ) async throws -> [ClusterUser] {
         let users = (0..<count).map { ClusterUser(number: $0, repertoire: repertoire, calls: calls) }
