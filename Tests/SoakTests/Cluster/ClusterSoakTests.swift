@@ -22,16 +22,16 @@ struct ClusterSoakTests {
         try await ClusterEdges.with(cluster) { edges in
             try await edges.any.apply(try TestService.exampleSchema)
             try await witness.prepare(edges.postgres)
-            var users = try await [ClusterUser].join(Self.userCount, .all, calls)
+            let users = try await [ClusterUser].join(Self.userCount, .all, calls)
             let end = ContinuousClock.now + cluster.duration
             let storm = ChangeStorm(pause: Self.stormPause, minChanges: Int(cluster.duration / .seconds(1)) * 20)
             async let writes = witness.run(until: end)
             async let changed = users.changed { user in try await user.run(until: end, pause: Self.pause) }
             try await storm.run(at: edges) { _ in try await losses.run(cluster, until: end, seed: Self.seed) }
-            users = try await changed
+            let changedUsers = try await changed
             try await cluster.command(["restore"])
             try await ClusterLosses.waitUntilWhole(cluster)
-            _ = try await users.changed { user in try await user.expectAll() }
+            _ = try await changedUsers.changed { user in try await user.expectAll() }
             let committed = try await writes
             let missing = try await ClusterWitness.missing(committed, edges.postgres)
             #expect(missing.isEmpty, "committed at a host, and lost: \(missing)")
