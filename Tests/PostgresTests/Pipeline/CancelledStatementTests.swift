@@ -111,6 +111,8 @@ struct CancelledStatementTests {
     func wrongOneHitOnALease() async throws {
         try await withTries { clocked, late in
             try await clocked.client.withConnection { connection in
+                // Outside a transaction, none would be cancelled.
+                try await connection.query("BEGIN")
                 let cancelled = Task { try await connection.query(LateCancellation.first) }
                 try await late.awaitFirst()
                 let hit = Task { try await connection.query(LateCancellation.second).count }
