@@ -305,25 +305,26 @@ def main(program, folder, wal_count=None):
 
 
 def measure_wal(service, player, count):
-    """Prints the bytes of the write-ahead log for each flow, as an average of some calls after some others."""
+    """Prints the bytes of the write-ahead log for each flow, as an average of some calls after a first one."""
+
     def position():
         return int(query(service.database, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')")[0][0])
 
-    print("| flow | bytes of WAL | full pages of these |")
-    print("|---|---|---|")
+    print("| flow | bytes of the write-ahead log |\n|---|---|")
     for name, act in flows(player):
         if act is None or name in ("export", "code by mail, ask"):
             continue
         prepare, act = act if isinstance(act, tuple) else (lambda: None, act)
         prepare(), act()
-        total = pages = 0
-        for _ in range(count if count < 20 or "sign" not in name else 20):
+        total = 0
+        for _ in range(count):
             prepare()
+            time.sleep(0.05)
             before = position()
             act()
-            time.sleep(0.02)
+            time.sleep(0.05)
             total += position() - before
-        print(f"| {name} | {total // (count if count < 20 or 'sign' not in name else 20)} |", flush=True)
+        print(f"| {name} | {round(total / count)} |", flush=True)
 
 
 if __name__ == "__main__":
