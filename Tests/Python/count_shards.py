@@ -1,6 +1,6 @@
 """Counts how many shards statements would touch, by the plans in PostgreSQL's log and by the tables of shard_tables.py.
 
-python3 Tests/Python/count_shards.py flows|tests FOLDER, by bin/shards.
+python3 Tests/Python/count_shards.py flows FOLDER, or tests FOLDER [FOLDER-OF-FLOWS]; bin/shards runs both.
 
 A statement reaches one shard if each of its distributed tables is read by one value of a column that tells the shard; several
 if by an array, or by what other rows name; and otherwise all. Tables that are on each server count for nothing.
@@ -266,35 +266,30 @@ def print_flows(folder):
         print(f"{log.torn} lines of the log could not be read.", file=sys.stderr)
 
 
-def print_tests(folder):
+def print_tests(folder, flows=None):
+    """Prints how far the statements of tests reach; with the folder of flows, also which of them are of calls."""
+    known = {}
+    for flow, _, text, *_ in Log(flows / "log/statements.json").statements() if flows else ():
+        if flow != "none":
+            known[text] = "nothing for a minute" if flow == IDLE else known.get(text, "calls of the table")
     log = Log(folder / "log/statements.json")
-    stages = (TODAY, IDS, TABLES)
-    texts, executions, transactions, lines = [defaultdict(set) for _ in stages], [Counter() for _ in stages], {}, 0
-    for _, transaction, text, is_nested, reach, writes in log.statements():
-        lines += 1
-        most = transactions.setdefault(transaction, [NONE] * 3)
-        for stage in stages:
-            texts[stage][reach[stage]].add(text)
-            executions[stage][reach[stage]] += 1
+    counted, texts, transactions = defaultdict(Counter), defaultdict(set), defaultdict(lambda: [NONE] * 3)
+    for _, transaction, text, _, reach, _ in log.statements():
+        kind = known.get(text, "others" if flows else "all")
+        texts[kind].add(text)
+        counted[kind].update((stage, reach[stage]) for stage in (TODAY, IDS, TABLES))
+        most = transactions[kind, transaction]
+        for stage in (TODAY, IDS, TABLES):
             most[stage] = max(most[stage], reach[stage])
-    total = len(set().union(*texts[0].values()))
-    print(f"{lines} statements of {total} texts in {len(transactions)} transactions.\n")
-    table([
-        ("shards", *(f"{name}: {what}" for name in ("today", "with ids", "with ids and tables")
-            for what in ("texts", "statements", "transactions"))),
-        ["---"] * 10,
-    ])
-    for level in (NONE, ONE, SEVERAL, ALL):
-        table([(NAMES[level], *(
-            count for stage in stages for count in (
-                len(texts[stage][level]),
-                f"{100 * executions[stage][level] / lines:.1f} %",
-                f"{100 * sum(most[stage] == level for most in transactions.values()) / len(transactions):.1f} %",
-            )
-        ))])
+    table([("statements", "texts", "executions", "today: none, one, several, all", "with ids", "with ids and tables"), ["---"] * 6])
+    for kind, counter in counted.items():
+        total = sum(counter.values()) // 3
+        shares = [", ".join(f"{100 * counter[stage, level] / total:.0f} %" for level in (NONE, ONE, SEVERAL, ALL))
+            for stage in (TODAY, IDS, TABLES)]
+        table([(kind, len(texts[kind]), total, *shares)])
     if log.torn:
         print(f"{log.torn} lines of the log could not be read.", file=sys.stderr)
 
 
 if __name__ == "__main__":
-    {"flows": print_flows, "tests": print_tests}[sys.argv[1]](Path(sys.argv[2]))
+    {"flows": print_flows, "tests": print_tests}[sys.argv[1]](*map(Path, sys.argv[2:]))
