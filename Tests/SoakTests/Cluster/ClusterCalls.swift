@@ -15,7 +15,9 @@ final class ClusterCalls: Sendable {
         enum Kind: Hashable, Sendable {
             /// 503 with `Retry-After`, as it is to be.
             case unavailable
-            /// 503 without `Retry-After`, or another 5xx.
+            /// 429 with `Retry-After`: too many calls were under way.
+            case busy
+            /// One of both without `Retry-After`, or another 5xx.
             case wrong(Int)
             /// No whole answer.
             case cut
@@ -68,7 +70,7 @@ final class ClusterCalls: Sendable {
         state.withLock { $0.violations.append(what) }
     }
 
-    /// Sends a call again and again until it is answered by something else than 5xx.
+    /// Sends a call again and again until it is answered by something else than 429 and 5xx.
     ///
     /// - Parameters:
     ///   - name: What the call is named in reports.
@@ -92,7 +94,7 @@ final class ClusterCalls: Sendable {
             let start = Date()
             let origin = edges[(edge + attempt) % edges.count]
             let answer = try? await send(method, origin + target, headers: headers, body: body)
-            if let answer, answer.status < 500 {
+            if let answer, answer.status < 500, answer.status != 429 {
                 state.withLock { $0.successes[name, default: 0] += 1 }
                 return Settled(answer: answer, isRepeated: attempt > 0)
             }
@@ -108,7 +110,11 @@ final class ClusterCalls: Sendable {
     private static func kind(of answer: HTTPAnswer?) -> Failure.Kind {
         guard let answer else { return .cut }
         let hasTime = answer.headers["retry-after"].flatMap { Int($0) } != nil
-        return answer.status == 503 && hasTime ? .unavailable : .wrong(answer.status)
+        return switch answer.status {
+        case 503 where hasTime: .unavailable
+        case 429 where hasTime: .busy
+        default: .wrong(answer.status)
+        }
     }
 
     private func send(

@@ -1,12 +1,20 @@
 extension [ClusterUser] {
+    private static let atOnce = 8
+
     /// Makes users, with an account each.
     static func join(
         _ count: Int,
         _ repertoire: ClusterUser.Repertoire,
         _ calls: ClusterCalls
     ) async throws -> [ClusterUser] {
-        let users = (0..<count).map { ClusterUser(number: $0, repertoire: repertoire, calls: calls) }
-        return try await users.changed { user in try await user.join() }
+        var users: [ClusterUser] = []
+        // A process hashes few passwords at the same time.
+        while users.count < count {
+            let numbers = users.count..<min(count, users.count + atOnce)
+            let some = numbers.map { ClusterUser(number: $0, repertoire: repertoire, calls: calls) }
+            users += try await some.changed { user in try await user.join() }
+        }
+        return users
     }
 
     /// Changes all users at the same time.
