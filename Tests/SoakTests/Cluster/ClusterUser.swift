@@ -9,7 +9,8 @@ import TestSupport
 struct ClusterUser {
     private struct Photo {
         let title: String
-        let path: String
+        /// The path and the signed query.
+        var target: String
         let bytes: Data
     }
 
@@ -147,6 +148,8 @@ struct ClusterUser {
             expect(settled, "reset_password")
         }
         endedTokens.append(ended)
+        // The photos have new URLs.
+        try await listPhotos()
     }
 
     private mutating func useEndedToken() async throws {
@@ -180,11 +183,13 @@ struct ClusterUser {
         )
         expect(settled, "upload_photo")
         let json = settled.answer.json
-        guard let id = json["random_id"] as? String, let url = (json["image_url"] as? String).flatMap(URL.init) else {
-            return
-        }
+        guard let id = json["random_id"] as? String, let target = Self.target(json) else { return }
         expect(photos[id] == nil, "two uploads have the id \(id)")
-        photos[id] = Photo(title: title, path: "\(url.path)?\(url.query ?? "")", bytes: bytes)
+        photos[id] = Photo(title: title, target: target, bytes: bytes)
+    }
+
+    private static func target(_ json: [String: Any]) -> String? {
+        (json["image_url"] as? String).flatMap(URL.init).map { "\($0.path)?\($0.query ?? "")" }
     }
 
     private mutating func listPhotos() async throws {
@@ -192,12 +197,15 @@ struct ClusterUser {
         guard let list = answer.jsonArray else { return expect(false, "the list is \(answer.text.prefix(200))") }
         let titles = list.map { "\($0["random_id"] as? String ?? "") \($0["title"] as? String ?? "")" }.sorted()
         let own = photos.map { "\($0.key) \($0.value.title)" }.sorted()
+        for photo in list {
+            if let id = photo["random_id"] as? String { photos[id]?.target = Self.target(photo) ?? "" }
+        }
         expect(titles == own, "lost \(Set(own).subtracting(titles)), too many \(titles.filter { !own.contains($0) })")
     }
 
     private mutating func getPhoto() async throws {
         guard let (id, photo) = photos.randomElement(using: &generator) else { return }
-        let answer = try await settle("photo", "GET", photo.path).answer
+        let answer = try await settle("photo", "GET", photo.target).answer
         expect(answer.status == 200 && answer.body == photo.bytes, "photo \(id): \(answer.status), other bytes")
     }
 
@@ -393,7 +401,7 @@ struct ClusterUser {
             try await follow()
         }
         for (id, photo) in photos {
-            let answer = try await settle("photo", "GET", photo.path).answer
+            let answer = try await settle("photo", "GET", photo.target).answer
             expect(answer.status == 200 && answer.body == photo.bytes, "photo \(id) at the end: \(answer.status)")
         }
         for token in endedTokens {
