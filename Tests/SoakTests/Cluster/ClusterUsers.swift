@@ -10,7 +10,7 @@ extension [ClusterUser] {
         var users: [ClusterUser] = []
         // A process hashes few passwords at the same time.
         while users.count < count {
-            let numbers = users.count..<min(count, users.count + atOnce)
+            let numbers = users.count..<Swift.min(count, users.count + Self.atOnce)
             let some = numbers.map { ClusterUser(number: $0, repertoire: repertoire, calls: calls) }
             users += try await some.changed { user in try await user.join() }
         }
