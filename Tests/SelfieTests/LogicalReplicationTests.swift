@@ -1,5 +1,6 @@
 import ConnectionTestSupport
 import DatabaseTestSupport
+import EmbeddedPostgres
 import Foundation
 import Postgres
 import ProcessTestSupport
@@ -48,11 +49,8 @@ struct LogicalReplicationTests {
     }
 
     private static func run(_ program: String, _ arguments: [String], in folder: URL) async throws {
-        let outcome = try await ProgramOutcome.run(
-            URL(filePath: "/usr/bin/env"),
-            [program] + arguments,
-            directory: folder
-        )
+        let path = try #require(ProgramSearch.system.program(named: program), "\(program)")
+        let outcome = try await ProgramOutcome.run(URL(filePath: path), arguments, directory: folder)
         #expect(outcome.status == 0, "\(outcome.errors)")
     }
 
