@@ -8,7 +8,7 @@ struct ClusterSoakTests {
     private static let userCount = 200
     /// Between two calls of a user.
     private static let pause: Duration = .seconds(2)
-    private static let stormPause: Duration = .milliseconds(500)
+    private static let stormPause: Duration = .seconds(1)
     /// How long calls may fail after a loss.
     private static let maxFailing: TimeInterval = 15
     private static let seed: UInt64 = 53
@@ -24,7 +24,7 @@ struct ClusterSoakTests {
             try await witness.prepare(edges.postgres)
             let users = try await [ClusterUser].join(Self.userCount, .all, calls)
             let end = ContinuousClock.now + cluster.duration
-            let storm = ChangeStorm(pause: Self.stormPause, minChanges: Int(cluster.duration / .seconds(1)) * 20)
+            let storm = ChangeStorm(pause: Self.stormPause, minChanges: Int(cluster.duration / .seconds(1)) * 5)
             async let writes = witness.run(until: end)
             async let changed = users.changed { user in try await user.run(until: end, pause: Self.pause) }
             try await storm.run(at: edges) { _ in try await losses.run(cluster, until: end, seed: Self.seed) }
