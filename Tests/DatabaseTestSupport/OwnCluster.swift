@@ -24,6 +24,8 @@ package struct OwnCluster: Sendable {
             let configuration = try PostgresConfiguration(url: cluster.url)
             let migrations = try TestCluster.migrations()
             _ = try await Migrator(configuration: configuration, migrations: migrations, lock: 1).up()
+            try await TestPooler.begin(before: cluster.url)
+            defer { TestPooler.end(before: cluster.url) }
             result = .success(try await body(cluster))
             cluster.resume()
         } catch {
@@ -34,21 +36,17 @@ package struct OwnCluster: Sendable {
         try result.get()
     }
 
+    /// Its processes.
+    private var processes: PostgresProcesses { PostgresProcesses(folder: folder) }
+
     /// Ends the server and all of its sessions at once, as a crash would.
-    package func kill() async throws {
-        let postmaster = try processID()
-        Foundation.kill(postmaster, SIGQUIT)
-        try await poll("the server is gone") { Foundation.kill(postmaster, 0) != 0 }
-    }
+    package func kill() async throws { try await processes.kill() }
 
     /// Ends the server and all of its sessions with SIGKILL, as a machine does that runs out of memory.
-    package func killHard() async throws {
-        let postmaster = try processID()
-        try await ProcessTable.halt(postmaster)
-        let processes = try [postmaster] + ProcessTable.children(of: postmaster)
-        for process in processes { Foundation.kill(process, SIGKILL) }
-        try await poll("the server is gone") { processes.allSatisfy { Foundation.kill($0, 0) != 0 } }
-    }
+    package func killHard() async throws { try await processes.killHard() }
+
+    /// The processor time that the server has used since it was started.
+    package func processorTime() throws -> Duration { try processes.processorTime() }
 
     /// Starts the server after `kill`.
     package func start() async throws {
@@ -68,18 +66,10 @@ package struct OwnCluster: Sendable {
     }
 
     /// Halts the server and its sessions: connections are taken, and nothing is answered.
-    package func suspend() async throws {
-        let postmaster = try processID()
-        try await ProcessTable.halt(postmaster)
-        for child in try ProcessTable.children(of: postmaster) { try await ProcessTable.halt(child) }
-    }
+    package func suspend() async throws { try await processes.suspend() }
 
     /// Lets a halted server run on.
-    package func resume() {
-        guard let postmaster = try? processID() else { return }
-        for child in (try? ProcessTable.children(of: postmaster)) ?? [] { ProcessTable.resume(child) }
-        ProcessTable.resume(postmaster)
-    }
+    package func resume() { processes.resume() }
 
     /// Runs a body with a standby that replicates this server, beginning from a copy of its folder.
     ///
@@ -103,7 +93,14 @@ package struct OwnCluster: Sendable {
         let standby = EmbeddedPostgres(directory: copy.path, name: "selfie", settings: settings)
         let result: Result<Void, any Error>
         do {
-            result = .success(try await body(Standby(url: try await standby.start(), server: standby)))
+            let url = try await standby.start()
+            try await TestPooler.begin(before: url)
+            let processes = PostgresProcesses(folder: copy)
+            defer {
+                processes.resume()
+                TestPooler.end(before: url)
+            }
+            result = .success(try await body(Standby(url: url, server: standby, processes: processes)))
         } catch {
             result = .failure(error)
         }
@@ -119,13 +116,6 @@ package struct OwnCluster: Sendable {
             _ = try await postgres.read("SELECT pg_reload_conf()")
         }
     }
-
-    private func processID() throws -> pid_t {
-        let file = folder.appending(path: "data/postmaster.pid")
-        let line = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").first
-        guard let processID = line.flatMap({ pid_t($0) }) else { throw NotInTime(what: "postmaster.pid") }
-        return processID
-    }
 }
 
 /// A server that replicates an ``OwnCluster``.
@@ -133,6 +123,7 @@ package struct Standby: Sendable {
     /// The database's URL.
     package let url: String
     fileprivate let server: EmbeddedPostgres
+    fileprivate let processes: PostgresProcesses
 
     /// Makes it a primary.
     package func promote() async throws {
@@ -166,5 +157,16 @@ package struct Standby: Sendable {
     }
 
     package func stop() async throws { try await server.stop() }
+
+    /// Starts it after ``stop()`` or ``killHard()``.
     package func start() async throws { _ = try await server.start() }
+
+    /// Ends it and all of its sessions with SIGKILL, as a machine does that runs out of memory.
+    package func killHard() async throws { try await processes.killHard() }
+
+    /// Halts it and its sessions: connections are taken, and nothing is answered.
+    package func suspend() async throws { try await processes.suspend() }
+
+    /// Lets it run on.
+    package func resume() { processes.resume() }
 }

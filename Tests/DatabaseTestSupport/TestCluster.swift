@@ -127,15 +127,16 @@ package actor TestCluster {
             ]
         )
         let url = try await cluster.start()
-        var configuration = try PostgresConfiguration.patient(url: url, maxConnections: 4)
+        var configuration = try PostgresConfiguration.direct(url: url)
         configuration.statementTimeout = .seconds(60)
         let client = PostgresClient(configuration: configuration)
         let isAtLeast15 = try await client.read("SELECT current_setting('server_version_num')::int >= 150000 AS is")
             .first?.decode("is", as: Bool.self)
         let server = Server(url: url, client: client, copiesFiles: isAtLeast15 == true ? " STRATEGY FILE_COPY" : "")
         try await server.administer("CREATE DATABASE selfie_template")
-        let template = try PostgresConfiguration.patient(url: url.replacingDatabase(with: "selfie_template"))
+        let template = try PostgresConfiguration.direct(url: url.replacingDatabase(with: "selfie_template"))
         _ = try await Migrator(configuration: template, migrations: try migrations(), lock: 1).up()
+        try await TestPooler.begin(before: url)
         return server
     }
 }

@@ -18,7 +18,7 @@ struct SharedLookupTests {
                     """
                 )
                 // One connection, since only its own statements can be counted.
-                var configuration = try PostgresConfiguration.patient(url: url, maxConnections: 1)
+                var configuration = try PostgresConfiguration.direct(url: url, maxConnections: 1)
                 configuration.pool.slowness = .seconds(600)
                 configuration.pool.leaseTimeout = .seconds(120)
                 configuration.statementTimeout = .seconds(120)

@@ -34,7 +34,7 @@ struct NewerDatabaseTests {
     private func withNewerDatabase(_ body: (String) async throws -> Void) async throws {
         try await TestCluster.withDatabase { url in
             let migrations = try TestCluster.migrations() + [try Self.next()]
-            let migrator = Migrator(configuration: try .patient(url: url), migrations: migrations, lock: 1)
+            let migrator = Migrator(configuration: try .direct(url: url), migrations: migrations, lock: 1)
             let applied = try await migrator.up()
             #expect(applied.map(\.version) == ["29990101000000"])
             try await body(url)

@@ -29,6 +29,20 @@ extension ProcessTable {
         return text?.split(separator: ")").last?.first { $0 != " " }
     }
 
+    /// The time that a process has had of the processors.
+    ///
+    /// - Parameters:
+    ///   - processID: The process.
+    ///   - withEndedChildren: Whether to add that of the children that it has waited for.
+    /// - Returns: The time, in steps of a hundredth of a second on most systems; zero for one that has ended.
+    package static func processorTime(of processID: pid_t, withEndedChildren: Bool = false) -> Duration {
+        let text = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8)
+        // After the name come the state, ten other fields, and four times.
+        let fields = text?.split(separator: ")").last?.split(separator: " ") ?? []
+        let ticks = fields.dropFirst(11).prefix(withEndedChildren ? 4 : 2).compactMap { Int($0) }.reduce(0, +)
+        return .seconds(Double(ticks) / Double(sysconf(CInt(_SC_CLK_TCK))))
+    }
+
     /// The targets of a process's open descriptors, by their numbers.
     ///
     /// - Parameter processID: A process that this one may inspect.

@@ -1,3 +1,4 @@
+import DatabaseTestSupport
 package import Foundation
 import Glibc
 package import ProcessTestSupport
@@ -42,7 +43,7 @@ package final class SelfieProcess: Sendable {
         process = Process()
         process.executableURL = try Self.executable
         process.arguments = arguments
-        process.environment = ChildEnvironment.with(environment)
+        process.environment = ChildEnvironment.with(TestPooler.settings(environment, command: arguments))
         process.currentDirectoryURL = directory ?? workFolder
         let handle = try FileHandle(forWritingTo: outputFile)
         process.standardOutput = standardOutput ?? handle
@@ -126,7 +127,7 @@ package final class SelfieProcess: Sendable {
         let outcome = try await ProgramOutcome.run(
             executable,
             arguments,
-            environment: environment,
+            environment: TestPooler.settings(environment, command: arguments),
             directory: directory,
             input: input
         )

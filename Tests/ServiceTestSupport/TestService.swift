@@ -98,7 +98,9 @@ package struct TestService: Sendable {
         _ body: @Sendable (TestService) async throws -> Result
     ) async throws -> Result {
         try await TestObjects.with(store) { objects in
-            let values = self.settings(databaseURL: databaseURL, objects: objects).merging(settings) { $1 }
+            let values = TestPooler.settings(
+                self.settings(databaseURL: databaseURL, objects: objects).merging(settings) { $1 }
+            )
             let mails = TestMails()
             defer { mails.remove() }
             var configuration = try ServiceConfiguration(
@@ -134,7 +136,7 @@ package struct TestService: Sendable {
                     try await tasks.waitForAll()
                     throw TestServiceError.notStarted
                 }
-                let postgres = PostgresClient(configuration: try .patient(url: databaseURL))
+                let postgres = PostgresClient(configuration: try .direct(url: databaseURL))
                 let test = TestService(
                     port: port,
                     postgres: postgres,

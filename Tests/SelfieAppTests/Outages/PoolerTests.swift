@@ -80,6 +80,25 @@ struct PoolerTests {
         }
     }
 
+    @Test(
+        "With SELFIE_TEST_POOLER, services and stores of all tests get their sessions from PgBouncer",
+        .enabled(if: TestPooler.isOn)
+    )
+    func allTests() async throws {
+        try await TestService.run { service in
+            let settings = TestPooler.settings(["DATABASE_URL": service.databaseURL])
+            #expect(settings["DATABASE_URL"] != service.databaseURL)
+            #expect(settings["DATABASE_URL_LISTEN"] == service.databaseURL)
+            let query: PostgresQuery = "SELECT source FROM pg_settings WHERE name = 'statement_timeout'"
+            // A client sets the time limit of a session of its own, and leaves those of a pooler to the role.
+            let direct: String = try await service.postgres.read(query)[0].decode("source")
+            let pooled: String = try await TestCluster.withClient(service.databaseURL) { pooled in
+                try await pooled.read(query)[0].decode("source")
+            }
+            #expect((direct, pooled) == ("session", "user"))
+        }
+    }
+
     @Test("Two services share a few sessions, and no statement is mistaken for another", arguments: [1, 3])
     func transactionMode(sessions: Int) async throws {
         try await TestCluster.withDatabase { databaseURL in
