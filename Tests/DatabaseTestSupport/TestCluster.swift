@@ -120,7 +120,8 @@ package actor TestCluster {
             directory: directory.path,
             name: "selfie",
             settings: [
-                "fsync": "off", "full_page_writes": "off", "synchronous_commit": "off", "max_connections": "300",
+                "fsync": "off", "full_page_writes": "off", "synchronous_commit": "off",
+                "max_connections": TestPooler.isOn ? "\(TestPooler.serverSessions)" : "300",
                 "autovacuum": "off",
                 // Each process of the server maps them, and most tests have several and use few.
                 "shared_buffers": "16MB",

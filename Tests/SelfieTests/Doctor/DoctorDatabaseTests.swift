@@ -63,6 +63,21 @@ struct DoctorDatabaseTests {
         }
     }
 
+    @Test("A pooler before the database is warned about, and all else is looked at through it")
+    func pooler() async throws {
+        try await TestCluster.withDatabase { url in
+            try await Pgbouncer.with(url, sessions: 2) { pooled in
+                try await TemporaryFolder.with { folder in
+                    let run = try await DoctorRun(DoctorRun.settings(databaseURL: pooled, objects: .disk(folder)))
+                    #expect(run.status == 0)
+                    let warnings = run.lines("WARNING").filter { $0.contains("Database: ") }
+                    #expect(warnings.count == 1 && warnings[0].contains("there is a pooler before it"))
+                    #expect(run.lines("ok").contains { $0.contains("Database: its tables can be read and changed") })
+                }
+            }
+        }
+    }
+
     @Test("Edited files, missing files and a missing folder are distinguished")
     func migrationFiles() async throws {
         try await TestCluster.withDatabase { url in

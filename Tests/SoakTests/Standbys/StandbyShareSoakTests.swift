@@ -1,15 +1,17 @@
 import ConnectionTestSupport
+import Curl
 import DatabaseTestSupport
 import Foundation
+import NIOHTTP1
 import ServiceTestSupport
 import Testing
 
 /// What a list costs the primary, with a standby and without.
-@Suite("The primary's share of lists", .serialized, .timeLimit(.minutes(10)))
+@Suite("The primary's share of lists", .serialized, .timeLimit(.minutes(20)))
 struct StandbyShareSoakTests {
-    private static let (userCount, itemCount) = (8, 50)
+    private static let (userCount, itemCount) = (8, 20)
     /// Lists of each round, after some that warm up.
-    private static let (listCount, roundCount) = (1_500, 3)
+    private static let (listCount, roundCount) = (800, 2)
 
     /// Sends a call often, from eight clients.
     private static func repeatCall(
@@ -22,8 +24,14 @@ struct StandbyShareSoakTests {
             for member in members {
                 tasks.addTask {
                     for _ in 0..<count / members.count {
-                        let answer = try await service.call("GET", target, as: member)
-                        #expect(answer.status == 200, "\(answer.text)")
+                        var request = CurlRequest(url: service.origin + target)
+                        request.headers = ["Authorization": "Bearer \(member.token)"]
+                        let answer = try await CurlClient.shared.answer(
+                            to: request,
+                            within: .seconds(60),
+                            maxBytes: 1 << 20
+                        )
+                        #expect(answer.status == .ok)
                     }
                 }
             }
@@ -33,7 +41,7 @@ struct StandbyShareSoakTests {
 
     @Test(
         "With a standby, a list takes at most 0.3 of the primary's processor time",
-        arguments: ["/api/get_photos?order=newest", "/api/get_photos?limit=20", "/api/records/houses?limit=50"]
+        arguments: ["/api/get_photos?order=newest", "/api/records/houses?limit=50"]
     )
     func share(target: String) async throws {
         try await OwnCluster.use { cluster in

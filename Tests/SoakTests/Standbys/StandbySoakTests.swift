@@ -5,7 +5,7 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-@Suite("Standbys under load", .serialized, .timeLimit(.minutes(10)))
+@Suite("Standbys under load", .serialized, .timeLimit(.minutes(20)))
 struct StandbySoakTests {
     /// Two processes of a service that read from a standby.
     private static func run(
