@@ -38,7 +38,7 @@ final class StandbyReader: Sendable {
     ///   - name: What metrics and spans call it.
     /// - Returns: The rows; nil if the primary must be asked.
     func rows(_ query: PostgresQuery, after position: ReadPosition, name: String) async -> PostgresRows? {
-        guard health.withLockedValue({ $0.allowsAttempt(now: .now) }) else { return counted(nil, .skipped) }
+        guard mayAsk() else { return counted(nil, .skipped) }
         do throws(PostgresError) {
             let rows = try await client.read(position.checked(query), name: name)
             health.withLockedValue { $0.reset() }
@@ -51,6 +51,17 @@ final class StandbyReader: Sendable {
                 return counted(nil, .failed)
             }
             return nil
+        }
+    }
+
+    /// Whether the standby is asked.
+    ///
+    /// After a failure, one reader at a time finds out whether it is back. The others do not wait for that.
+    private func mayAsk() -> Bool {
+        health.withLockedValue { health in
+            guard health.allowsAttempt(now: .now) else { return false }
+            if health.isFailing { health.failed(now: .now, jitter: .random(in: 0...1)) }
+            return true
         }
     }
 

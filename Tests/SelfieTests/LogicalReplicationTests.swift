@@ -9,7 +9,9 @@ import ServiceTestSupport
 import TestSupport
 import Testing
 
-/// The steps of docs/scaling.md#postgresql-a-major-version. Both servers have the same version here.
+/// The steps of `docs/scaling.md`, "PostgreSQL, a major version".
+///
+/// Both servers have the same version here.
 @Suite("A move to another server by logical replication", .timeLimit(.minutes(3)))
 struct LogicalReplicationTests {
     private static let house = #"{"data":{"address":"a"}}"#
@@ -41,7 +43,8 @@ struct LogicalReplicationTests {
                     let schema = folder.appending(path: "schema.sql").path
                     let options = ["--schema-only", "--no-publications", "--no-owner", "--file=\(schema)", old.url]
                     try await Self.run("pg_dump", options, in: folder)
-                    try await Self.run("psql", ["--quiet", "--set=ON_ERROR_STOP=1", "--file=\(schema)", new], in: folder)
+                    let input = ["--quiet", "--set=ON_ERROR_STOP=1", "--file=\(schema)", new]
+                    try await Self.run("psql", input, in: folder)
                 }
                 try await Self.move(from: old, to: new)
             }

@@ -73,7 +73,8 @@ final class PipelinedConnection {
             pipeline.sent(statement, isPreparing: false, now: now, deadline: deadline)
         case .query(let query):
             if !statement.sharesBatch { try synchronize() }
-            statement.commits = statement.purpose == .leased && (query.sql == PostgresQuery.commit.sql || !libpq.isInOpenBlock)
+            let endsBlock = query.sql == PostgresQuery.commit.sql || !libpq.isInOpenBlock
+            statement.commits = statement.purpose == .leased && endsBlock
             let isPreparing = try send(query, isOnce: statement.purpose == .setUp, now: now)
             pipeline.sent(
                 statement,
@@ -162,8 +163,8 @@ final class PipelinedConnection {
         guard let head = pipeline.head, head.isAbandoned, let since = pipeline.headSince else { return nil }
         // It may wait for a standby. PostgreSQL would answer a cancellation with a commit that a failover may lose.
         guard !head.statement.commits else {
-            if let deadline = head.deadline, deadline <= now { throw .connectionLost("a commit was not confirmed in time") }
-            return nil
+            guard let deadline = head.deadline, deadline <= now else { return nil }
+            throw .connectionLost("a commit was not confirmed in time")
         }
         switch cancellation.due(runningSince: since, now: now) {
         case .nothing: return nil

@@ -4,7 +4,9 @@ import Testing
 
 @testable import Postgres
 
-/// A primary commits only what its synchronous standby has. PostgreSQL ends that wait when it is asked to cancel a
+/// A primary commits only what its synchronous standby has.
+///
+/// PostgreSQL ends that wait when it is asked to cancel a
 /// statement, and then reports success.
 @Suite("Commits that wait for a standby", .timeLimit(.minutes(2)))
 struct UnconfirmedCommitTests {

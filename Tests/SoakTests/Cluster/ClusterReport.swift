@@ -40,6 +40,7 @@ struct ClusterReport {
             let times = String(format: "%5.1f s, %5.1f s", line.lastBegin, line.lastEnd)
             return "\(line.loss.what.padding(toLength: 22, withPad: " ", startingAt: 0)) \(times)  \(counts)"
         }
-        return (["lost                   last failed call began, ended; calls that failed"] + rows).joined(separator: "\n")
+        let head = "lost                   last failed call began, ended; calls that failed"
+        return ([head] + rows).joined(separator: "\n")
     }
 }

@@ -31,7 +31,9 @@ struct ClusterUpgradeSoakTests {
             try await Task.sleep(for: Self.rest)
         }
         async let changed = users.changed { user in
-            while !end.isOver.load(ordering: .relaxed) { try await user.run(until: .now + .seconds(1), pause: Self.pause) }
+            while !end.isOver.load(ordering: .relaxed) {
+                try await user.run(until: .now + .seconds(1), pause: Self.pause)
+            }
         }
         try await upgrade.value
         _ = try await changed.changed { user in try await user.expectAll() }
