@@ -206,6 +206,11 @@ start() {
         # By `export`, because all users could read the arguments of env.
         (
             for line in "${settings[@]}"; do export "${line?}"; done
+            # Whoever waits for the end of bin/cluster may wait for the end of what it has passed on.
+            for descriptor in "/proc/$BASHPID/fd/"*; do
+                descriptor=${descriptor##*/}
+                [ "$descriptor" -le 2 ] || eval "exec $descriptor>&-"
+            done
             cd /
             exec setsid ip netns exec "selfie-$host" unshare --uts bash -c "$enter" enter "$host" \
                 "$state/hosts/$host" "${words[@]}"

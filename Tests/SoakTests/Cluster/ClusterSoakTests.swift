@@ -7,8 +7,8 @@ import Testing
 struct ClusterSoakTests {
     private static let userCount = 200
     /// Between two calls of a user.
-    private static let pause: Duration = .seconds(2)
-    private static let stormPause: Duration = .seconds(1)
+    private static let pause: Duration = .seconds(4)
+    private static let stormPause: Duration = .seconds(2)
     /// How long calls may fail after a loss.
     private static let maxFailing: TimeInterval = 15
     private static let seed: UInt64 = 53
