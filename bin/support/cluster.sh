@@ -194,7 +194,7 @@ runs() {
 
 # start HOST [PROCESS]...: starts those that do not run
 start() {
-    local host=$1 process line settings words
+    local host=$1 process line settings words descriptor
     shift
     for process in "$@"; do
         ! runs "$host" "$process" || continue
