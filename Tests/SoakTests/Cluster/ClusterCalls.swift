@@ -15,9 +15,9 @@ final class ClusterCalls: Sendable {
         enum Kind: Hashable, Sendable {
             /// 503 with `Retry-After`, as it is to be.
             case unavailable
-            /// 429 with `Retry-After`: too many calls were under way.
+            /// 429 or 409 with `Retry-After`: too many calls were under way, or the same upload is.
             case busy
-            /// One of both without `Retry-After`, or another 5xx.
+            /// One of them without `Retry-After`, or another 5xx.
             case wrong(Int)
             /// No whole answer.
             case cut
@@ -70,7 +70,8 @@ final class ClusterCalls: Sendable {
         state.withLock { $0.violations.append(what) }
     }
 
-    /// Sends a call again and again until it is answered by something else than 429 and 5xx.
+    /// Sends a call again and again until it is answered by something else than 429 and 5xx, and than
+    /// 409 for the same upload.
     ///
     /// - Parameters:
     ///   - name: What the call is named in reports.
@@ -94,26 +95,30 @@ final class ClusterCalls: Sendable {
             let start = Date()
             let origin = edges[(edge + attempt) % edges.count]
             let answer = try? await send(method, origin + target, headers: headers, body: body)
-            if let answer, answer.status < 500, answer.status != 429 {
+            let kind = Self.kind(of: answer)
+            if let answer, kind == nil {
                 state.withLock { $0.successes[name, default: 0] += 1 }
                 return Settled(answer: answer, isRepeated: attempt > 0)
             }
-            let failure = Failure(call: name, kind: Self.kind(of: answer), start: start, end: Date())
+            // An app that does not reach one proxy tries the other one at once. That is no failure yet.
+            if answer == nil, attempt % 2 == 0 { continue }
+            let failure = Failure(call: name, kind: kind ?? .cut, start: start, end: Date())
             state.withLock { $0.failures.append(failure) }
             guard ContinuousClock.now < deadline else { break }
-            // An app tries the other proxy at once if it did not reach the first.
-            if answer != nil || attempt % 2 == 1 { try await Task.sleep(for: Self.pause) }
+            try await Task.sleep(for: Self.pause)
         }
         throw Unanswered(description: "\(name) got no answer within a minute")
     }
 
-    private static func kind(of answer: HTTPAnswer?) -> Failure.Kind {
+    /// Why a call must be sent again; nil for an answer.
+    private static func kind(of answer: HTTPAnswer?) -> Failure.Kind? {
         guard let answer else { return .cut }
         let hasTime = answer.headers["retry-after"].flatMap { Int($0) } != nil
         return switch answer.status {
         case 503 where hasTime: .unavailable
-        case 429 where hasTime: .busy
-        default: .wrong(answer.status)
+        case 429 where hasTime, 409 where hasTime: .busy
+        case 429, 500...: .wrong(answer.status)
+        default: nil
         }
     }
 
