@@ -15,14 +15,14 @@ struct AnswerTimeTests {
     /// Runs a body with a service that has no time to answer, and ends connections only with their client.
     private static func withHurry(
         gate: ThreadGate = .recorder(),
-        isPatient: Bool = true,
+        statementLimit: Duration? = nil,
         _ body: @Sendable (TestService) async throws -> Void
     ) async throws {
         try await TestService.run(
             settings: ["RATE_LIMITS": "on"],
-            isPatient: isPatient,
             adjust: { service in
                 service.waitsPatiently()
+                if let statementLimit { service.configuration.postgres.statementTimeout = statementLimit }
                 service.doesNothingByItself()
                 service.computesHashes(threads: 1, through: gate)
                 service.limits.answerTimeout = .zero
@@ -109,7 +109,7 @@ struct AnswerTimeTests {
     @Test("An upload that waits in the database is answered in time, and stores nothing after its client has left")
     func upload() async throws {
         // The database's time limit ends what waits: a statement that commits is not cancelled.
-        try await Self.withHurry(isPatient: false) { service in
+        try await Self.withHurry(statementLimit: .seconds(5)) { service in
             let token = try await service.addSession()
             try await service.postgres.withConnection { connection in
                 try await connection.execute(script: "BEGIN; LOCK TABLE photos IN ACCESS EXCLUSIVE MODE")
