@@ -2,6 +2,7 @@ import ConnectionTestSupport
 import Foundation
 import NIOCore
 import Postgres
+import SelfieConfiguration
 import ServerProcesses
 import ServiceTestSupport
 import TestSupport
