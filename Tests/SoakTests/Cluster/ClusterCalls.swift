@@ -43,6 +43,7 @@ final class ClusterCalls: Sendable {
     private struct State {
         var successes: [String: Int] = [:]
         var failures: [Failure] = []
+        var reroutes: [Failure] = []
         var violations: [String] = []
     }
 
@@ -62,6 +63,8 @@ final class ClusterCalls: Sendable {
     /// How many calls were answered, by name.
     var successes: [String: Int] { state.withLock { $0.successes } }
     var failures: [Failure] { state.withLock { $0.failures } }
+    /// Tries that one proxy did not answer, after which the other one was asked at once.
+    var reroutes: [Failure] { state.withLock { $0.reroutes } }
     /// What must not be, a sentence each.
     var violations: [String] { state.withLock { $0.violations } }
 
@@ -100,9 +103,12 @@ final class ClusterCalls: Sendable {
                 state.withLock { $0.successes[name, default: 0] += 1 }
                 return Settled(answer: answer, isRepeated: attempt > 0)
             }
-            // An app that does not reach one proxy tries the other one at once. That is no failure yet.
-            if answer == nil, attempt % 2 == 0 { continue }
             let failure = Failure(call: name, kind: kind ?? .cut, start: start, end: Date())
+            // An app that does not reach one proxy tries the other one at once.
+            if answer == nil, attempt % 2 == 0 {
+                state.withLock { $0.reroutes.append(failure) }
+                continue
+            }
             state.withLock { $0.failures.append(failure) }
             guard ContinuousClock.now < deadline else { break }
             try await Task.sleep(for: Self.pause)

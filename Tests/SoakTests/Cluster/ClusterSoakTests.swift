@@ -41,6 +41,16 @@ struct ClusterSoakTests {
             print("\(committed.count) rows of witnesses, \(changes) changes of the host that commits")
         }
         Self.expect(calls, ClusterReport(calls.failures, losses.losses))
+        Self.expectReroutes(ClusterReport(calls.reroutes, losses.losses))
+    }
+
+    /// Only a lost proxy, or a process that ends in the middle of an answer, cuts a client off.
+    private static func expectReroutes(_ report: ClusterReport) {
+        print("Calls that one proxy did not answer, and the other one was asked:\n\(report.text)")
+        #expect(report.early.isEmpty, "\(report.early.prefix(10))")
+        for line in report.lines where !["edge", "app"].contains(where: { line.loss.what.contains($0) }) {
+            #expect(line.counts.isEmpty, "\(line.loss.what): \(line.counts)")
+        }
     }
 
     private static func expect(_ calls: ClusterCalls, _ report: ClusterReport) {

@@ -39,6 +39,7 @@ struct ClusterUpgradeSoakTests {
         _ = try await changed.changed { user in try await user.expectAll() }
         print(calls.successes.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: ", "))
         #expect(calls.failures.isEmpty, "\(calls.failures.count): \(calls.failures.prefix(10))")
+        #expect(calls.reroutes.isEmpty, "\(calls.reroutes.count): \(calls.reroutes.prefix(10))")
         #expect(calls.violations.isEmpty, "\(calls.violations.prefix(10))")
     }
 }
