@@ -1,5 +1,4 @@
 import Concurrency
-import Encodings
 import Postgres
 
 /// Checks whether notifications of changes arrive.
@@ -66,10 +65,9 @@ struct NotificationCheck: Sendable {
     private func connectError() async -> PostgresError? {
         guard let url = configuration.listenURL else { return nil }
         do {
-            var other = try PostgresConfiguration(url: url, maxConnections: 1)
-            other.connectTimeout = configuration.connectTimeout
-            other.pool.leaseTimeout = configuration.pool.leaseTimeout
-            _ = try await PostgresClient.withClient(configuration: other) { try await $0.read("SELECT 1 AS one") }
+            _ = try await PostgresClient.withClient(configuration: configuration.leading(to: url)) {
+                try await $0.read("SELECT 1 AS one")
+            }
             return nil
         } catch {
             return error as? PostgresError ?? .connectionLost("\(error)")

@@ -25,10 +25,7 @@ struct StandbyCheck: Sendable {
         do {
             // In this order, so that the standby is not taken for one that is behind.
             let primary = try await Self.server(configuration)
-            var other = try PostgresConfiguration(url: url, maxConnections: 1)
-            other.connectTimeout = configuration.connectTimeout
-            other.pool.leaseTimeout = configuration.pool.leaseTimeout
-            report(try await Self.server(other), of: primary)
+            report(try await Self.server(configuration.leading(to: url)), of: primary)
         } catch {
             let error = error as? PostgresError ?? .connectionLost("\(error)")
             findings.failed(
