@@ -46,7 +46,7 @@ package struct SelfieService: Service {
     /// How often the last use of sessions is written to the database.
     var sessionUseInterval: Duration = .seconds(10)
     /// How often the time is written that standbys are compared with.
-    var heartbeatInterval: Duration = .seconds(5)
+    var heartbeatInterval = ReplicationHeartbeat.interval
     /// How often the counts of passwords that can't be decrypted are written to the database.
     var undecryptablePasswordInterval: Duration = .seconds(10)
     /// How often expired records are removed: none is left after a minute.

@@ -4,6 +4,12 @@ import Postgres
 
 /// Writes the primary's time, whose age at a standby is how far that is behind.
 package struct ReplicationHeartbeat: Sendable {
+    /// How often a process beats.
+    package static let interval: Duration = .seconds(5)
+
+    /// The age, in seconds, up to which a standby with the heartbeat is read: how far behind it may be, and its clock.
+    package static let maxAge = 60
+
     private let postgres: PostgresClient
     private let report: OutageReport
 
@@ -14,7 +20,7 @@ package struct ReplicationHeartbeat: Sendable {
 
     /// Writes the time, unless another process has just done so.
     ///
-    /// An error is logged: standbys are not read any more after a minute without a heartbeat.
+    /// An error is logged: standbys are not read any more without a heartbeat of the last ``maxAge`` seconds.
     package func beatOrWarn() async {
         do {
             try await postgres.write(

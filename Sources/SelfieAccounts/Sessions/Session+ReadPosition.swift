@@ -10,14 +10,11 @@ extension Session {
                 EXISTS (SELECT FROM sessions WHERE id = \(id) AND write_count >= \(writeCount))
                 AND EXISTS (
                     SELECT FROM replication_heartbeat
-                    WHERE beaten_at > now() - make_interval(secs => \(Self.maxStandbyDelaySeconds)::integer)
+                    WHERE beaten_at > now() - make_interval(secs => \(ReplicationHeartbeat.maxAge)::integer)
                 )
                 """
         )
     }
-
-    /// How far behind a standby may be, and the time of its clock beside that of the primary.
-    private static let maxStandbyDelaySeconds = 60
 }
 
 extension SessionStore {

@@ -1,4 +1,5 @@
 import Postgres
+import SelfieAccounts
 
 /// Checks the server that lists and records are read from.
 struct StandbyCheck: Sendable {
@@ -12,12 +13,6 @@ struct StandbyCheck: Sendable {
         /// The last time that a process wrote at the primary, in seconds since 1970; nil if none ever did.
         let heartbeat: Int?
     }
-
-    /// As long as a standby may be behind, in seconds, before it is not asked any more.
-    private static let maxDelay = 60
-
-    /// How many seconds pass between two of the primary's times.
-    private static let heartbeatPause = 5
 
     /// Checks nothing without `DATABASE_URL_READ`.
     func run() async {
@@ -49,13 +44,15 @@ struct StandbyCheck: Sendable {
             )
         }
         let delay = (primary.heartbeat ?? 0) - (standby.heartbeat ?? 0)
-        if delay > Self.maxDelay {
+        if delay > ReplicationHeartbeat.maxAge {
             findings.warning(
                 "it is \(delay) seconds behind, so it is not asked",
                 "Look into its log for what stops the replication. See docs/operations.md#standbys."
             )
         } else {
-            findings.ok("a standby of the same database, at most \(max(Self.heartbeatPause, delay)) seconds behind")
+            // Between two heartbeats, nothing shows a delay.
+            let atMost = max(Int(ReplicationHeartbeat.interval.components.seconds), delay)
+            findings.ok("a standby of the same database, at most \(atMost) seconds behind")
         }
     }
 
