@@ -216,14 +216,21 @@ extension Selfie {
         var call = Call("DELETE", api.url(["account"]))
         (call.authentication, call.isRepeatable) = (.userWithID(session.userID), false)
         try call.send(try parameters(of: proof))
+        let deletion = call
         let mayBeDeleted = api.folders.hasDeletionMark(session.userID)
         do {
-            _ = try await api.sendNotingFailure(call)
+            // The mark is set before the end is told, also if another call hears of it first.
+            try await api.sessions.holdEnd(of: session) {
+                do {
+                    _ = try await api.sendNotingFailure(deletion)
+                } catch let failure as APIClient.FailedCall where failure.mayBeDone {
+                    // Without it, the outbox is left. That harms nobody.
+                    try? api.folders.setDeletionMark(session.userID)
+                    throw failure
+                }
+            }
         } catch let failure as APIClient.FailedCall {
-            if failure.mayBeDone {
-                // Without it, the outbox is left. That harms nobody.
-                try? api.folders.setDeletionMark(session.userID)
-            } else if [.passwordWrong, .codeWrong].contains(failure.error) {
+            if [.passwordWrong, .codeWrong].contains(failure.error) {
                 api.folders.removeDeletionMark(session.userID)
             } else if failure.error == .notSignedIn, mayBeDeleted {
                 await sessionFollower.catchUp()

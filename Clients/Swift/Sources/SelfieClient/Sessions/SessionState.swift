@@ -34,8 +34,8 @@ final class SessionState: Sendable {
     private struct State {
         var session: Session?
         var isLoaded = false
-        /// The session that a call is about to replace, and what has ended it meanwhile.
-        var replaced: (session: Session, end: SessionEvent.Reason?)?
+        /// The session that calls are about to end, how many they are, and what has ended it meanwhile.
+        var held: (session: Session, calls: Int, end: SessionEvent.Reason?)?
         /// How many events there were.
         var eventCount = 0
     }
@@ -77,7 +77,7 @@ final class SessionState: Sendable {
     func begin(_ session: Session) throws {
         let former = try? current()
         try state.withLock { state in
-            (state.session, state.isLoaded, state.replaced) = (nil, true, nil)
+            (state.session, state.isLoaded) = (nil, true)
             try? store.remove()
             if let former, former.userID != session.userID { tell(.ended(userID: former.userID, .replaced), &state) }
             try store.write(JSONCoding.encode(session))
@@ -88,25 +88,38 @@ final class SessionState: Sendable {
 
     /// Replaces a session by another one of its user.
     ///
-    /// The service ends the old one before the answer is here. Other calls that find so do not sign the user out.
-    ///
     /// - Parameters:
     ///   - session: The present session.
     ///   - call: Gets the next one.
     /// - Throws: What the call throws; the session stays then, unless the service has ended it.
     func replace(_ session: Session, by call: () async throws -> Session) async throws {
-        state.withLock { $0.replaced = (session, nil) }
-        do {
-            try begin(try await call())
-        } catch {
-            let end = state.withLock { state in
-                let end = state.replaced?.end
-                state.replaced = nil
-                return end
-            }
-            if let end { self.end(session, end) }
-            throw error
+        try await holdEnd(of: session) { try begin(try await call()) }
+    }
+
+    /// Makes a call that makes the service end the session.
+    ///
+    /// The service ends it before the answer is here. Other calls that find so do not sign the user out until this one has
+    /// returned.
+    ///
+    /// - Throws: What the call throws.
+    func holdEnd(of session: Session, during call: () async throws -> Void) async throws {
+        state.withLock { state in
+            if state.held?.session != session { state.held = (session, 0, nil) }
+            state.held?.calls += 1
         }
+        defer { release(session) }
+        try await call()
+    }
+
+    private func release(_ session: Session) {
+        let end: SessionEvent.Reason? = state.withLock { state in
+            guard state.held?.session == session else { return nil }
+            state.held?.calls -= 1
+            guard state.held?.calls == 0 else { return nil }
+            defer { state.held = nil }
+            return state.held?.end
+        }
+        if let end { self.end(session, end) }
     }
 
     /// Ends a session, if it is still the present one.
@@ -116,8 +129,8 @@ final class SessionState: Sendable {
     func end(_ session: Session, _ reason: SessionEvent.Reason) -> Bool {
         state.withLock { state in
             guard state.session == session else { return false }
-            if reason != .signedOut, state.replaced?.session == session {
-                state.replaced?.end = reason
+            if reason != .signedOut, state.held?.session == session {
+                state.held?.end = reason
                 return false
             }
             if reason != .signedOut, let stored = try? stored(), stored != session {
