@@ -109,7 +109,7 @@ struct ChangeProxyTests {
     func buffering() async throws {
         try await TestService.runWithSchema { service in
             let ada = try await service.addMember("ada")
-            try await NginxProxy.with([service.port], buffersAnswers: true) { port in
+            try await NginxProxy.with([service.port], options: .buffersAnswers) { port in
                 let proxied = ServedSelfie.attach(
                     port: port,
                     databaseURL: service.databaseURL,
