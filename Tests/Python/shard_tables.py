@@ -80,6 +80,8 @@ def compare(url):
     known = DISTRIBUTED | REFERENCE | COORDINATOR
     if tables - known:
         sys.exit("These tables have no place yet: " + ", ".join(sorted(tables - known)))
+    if known - tables:
+        sys.exit("There are no such tables: " + ", ".join(sorted(known - tables)))
 
     def place(table):
         return "reference" if table in REFERENCE else "local" if table in COORDINATOR else "distributed"
