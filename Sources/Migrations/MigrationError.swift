@@ -23,6 +23,8 @@ package enum MigrationError: Error {
     case changedMeanwhile
     case invalidName(String)
     case cannotWrite(String)
+    /// A table that a step changes was in use all the time. All of it was rolled back.
+    case busy(Migration)
     /// The database refused a step. All of it was rolled back.
     case failed(Migration, PostgresError)
 }
@@ -55,6 +57,11 @@ extension MigrationError: CustomStringConvertible {
         case .changedMeanwhile: "Another process has changed the database's version meanwhile. Nothing was changed."
         case .invalidName(let name): "\(name) is not a name for a migration. Use letters, digits and underscores."
         case .cannotWrite(let path): "The file \(path) can't be written."
+        case .busy(let migration):
+            """
+            \(migration.fileName) was rolled back, because a table that it changes was in use all the time. Look into \
+            pg_stat_activity for a long transaction, such as a dump. Then migrate again.
+            """
         case .failed(let migration, .server(let error)):
             "\(migration.fileName) failed and was rolled back (SQLSTATE \(error.sqlState.code)):\n\(error.message)"
         case .failed(let migration, let error): "\(migration.fileName) failed and was rolled back: \(error)."

@@ -4,23 +4,37 @@ package import Postgres
 ///
 /// Versions are in `schema_migrations`, as Rails stores them, and checksums in `migration_checksums`. Changes
 /// happen under an advisory lock, so processes that start together apply each step once.
+///
+/// The service goes on meanwhile. Its requests queue behind a step that waits for a table. So a step waits for half a second,
+/// gives its other tables back, and tries again.
 package struct Migrator: Sendable {
     private let configuration: PostgresConfiguration
     private let migrations: [Migration]
     private let lock: Int
+    private let attempts: Int
+
+    /// How long a step waits for a table, or a row.
+    ///
+    /// It is less than PostgreSQL's `deadlock_timeout`, a second. So a step gives way before a request becomes the victim of
+    /// a deadlock.
+    private static let lockTimeout: Duration = .milliseconds(500)
+    /// The pauses between two attempts.
+    private static let pauses = 200...1500
 
     /// - Parameters:
     ///   - configuration: The database; its limit on a statement's time is not applied.
     ///   - migrations: The steps, in the order of their versions.
     ///   - lock: The number of the advisory lock. It is the same in all versions of a program, and nothing else in the
     ///     database may lock it.
-    package init(configuration: PostgresConfiguration, migrations: [Migration], lock: Int) {
+    ///   - attempts: How often a step is tried while its tables are in use: by default for two minutes or more.
+    package init(configuration: PostgresConfiguration, migrations: [Migration], lock: Int, attempts: Int = 100) {
         var configuration = configuration
         configuration.statementTimeout = nil
         configuration.pool.maxConnections = 1
         self.configuration = configuration
         self.migrations = migrations
         self.lock = lock
+        self.attempts = attempts
     }
 
     /// Applies every pending step, each in a transaction of its own.
@@ -153,14 +167,33 @@ package struct Migrator: Sendable {
         on connection: PostgresConnection,
         record: (PostgresConnection) async throws -> Void
     ) async throws {
+        for attempt in 1... {
+            do {
+                return try await runOnce(script, on: connection, record: record)
+            } catch let error as PostgresError where error.sqlState == .lockNotAvailable {
+                guard attempt < attempts else { throw MigrationError.busy(migration) }
+            } catch let error as PostgresError {
+                throw MigrationError.failed(migration, error)
+            }
+            try await Task.sleep(for: .milliseconds(Int.random(in: Self.pauses)))
+        }
+    }
+
+    private func runOnce(
+        _ script: String,
+        on connection: PostgresConnection,
+        record: (PostgresConnection) async throws -> Void
+    ) async throws {
         do {
-            try await connection.execute(script: "BEGIN")
+            try await connection.execute("BEGIN")
+            try await connection.execute(script: "SET LOCAL lock_timeout = \(Int(Self.lockTimeout / .milliseconds(1)))")
             try await connection.execute(script: script)
             try await record(connection)
-            try await connection.execute(script: "COMMIT")
-        } catch let error as PostgresError {
+            // No script: a commit must not be cancelled.
+            try await connection.execute("COMMIT")
+        } catch {
             _ = try? await connection.execute(script: "ROLLBACK")
-            throw MigrationError.failed(migration, error)
+            throw error
         }
     }
 }

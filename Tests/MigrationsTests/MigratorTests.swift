@@ -20,8 +20,8 @@ struct MigratorTests {
         }
     }
 
-    private func migrator(_ url: String, _ migrations: [Migration]) throws -> Migrator {
-        Migrator(configuration: try .patient(url: url), migrations: migrations, lock: 1)
+    private func migrator(_ url: String, _ migrations: [Migration], attempts: Int = 100) throws -> Migrator {
+        Migrator(configuration: try .patient(url: url), migrations: migrations, lock: 1, attempts: attempts)
     }
 
     private func tables(_ url: String) async throws -> [String] {
@@ -80,6 +80,97 @@ struct MigratorTests {
             } else {
                 await #expect(throws: MigrationError.self) { try await migrator(url, try Self.steps()).up() }
             }
+        }
+    }
+
+    /// Runs a body while a transaction reads a table.
+    private static func whileReading(
+        _ table: String,
+        _ client: PostgresClient,
+        _ body: (PostgresConnection) async throws -> Void
+    ) async throws {
+        try await client.withTransaction { connection in
+            _ = try await connection.query(PostgresQuery(stringLiteral: "SELECT FROM \(table)"))
+            try await body(connection)
+        }
+    }
+
+    /// Whether a session waits for a lock.
+    private static func waits(_ client: PostgresClient) async throws -> Bool {
+        try await client.read(
+            """
+            SELECT count(*) > 0 AS waits FROM pg_stat_activity
+            WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%ALTER TABLE%'
+            """
+        )[0].decode("waits")
+    }
+
+    @Test("While a step waits for a table, requests that came after it are answered; then it is applied")
+    func waiting() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            let steps = try Self.steps()
+            _ = try await migrator(url, [steps[0]]).up()
+            let change = try Self.migration(2, up: "ALTER TABLE t1 ADD COLUMN more int;")
+            let migrator = try migrator(url, [steps[0], change])
+            try await TestCluster.withClient(url) { client in
+                try await withThrowingTaskGroup(of: [Migration].self) { group in
+                    try await Self.whileReading("t1", client) { _ in
+                        group.addTask { try await migrator.up() }
+                        try await poll("it waits") { try await Self.waits(client) }
+                        #expect(try await client.read("SELECT FROM t1").isEmpty)
+                    }
+                    #expect(try await group.next() == [change])
+                }
+            }
+        }
+    }
+
+    @Test("A step gives its tables back before a request that has another one is the victim of a deadlock")
+    func deadlock() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            let steps = try Self.steps()
+            _ = try await migrator(url, Array(steps[0...1])).up()
+            let change = try Self.migration(
+                3,
+                up: "ALTER TABLE t1 ADD COLUMN more int; SELECT pg_sleep(0.1); ALTER TABLE t2 ADD COLUMN more int;"
+            )
+            let migrator = try migrator(url, [steps[0], steps[1], change])
+            try await TestCluster.withClient(url) { client in
+                try await withThrowingTaskGroup(of: [Migration].self) { group in
+                    try await Self.whileReading("t2", client) { connection in
+                        group.addTask { try await migrator.up() }
+                        try await poll("it has a table") {
+                            try await client.read(
+                                "SELECT FROM pg_locks WHERE relation = 't1'::regclass AND mode = 'AccessExclusiveLock'"
+                            ).count == 1
+                        }
+                        _ = try await connection.query("SELECT FROM t1")
+                    }
+                    #expect(try await group.next() == [change])
+                }
+            }
+        }
+    }
+
+    @Test("A step whose table is in use all the time is given up, and leaves nothing of itself")
+    func busy() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            let steps = try Self.steps()
+            _ = try await migrator(url, [steps[0]]).up()
+            let change = try Self.migration(2, up: "CREATE TABLE t2 (); ALTER TABLE t1 ADD COLUMN more int;")
+            let migrator = try migrator(url, [steps[0], change], attempts: 2)
+            try await TestCluster.withClient(url) { client in
+                try await Self.whileReading("t1", client) { _ in
+                    await #expect {
+                        _ = try await migrator.up()
+                    } throws: {
+                        guard case MigrationError.busy(change) = $0 else { return false }
+                        return true
+                    }
+                }
+            }
+            #expect(try await tables(url) == ["t1"])
+            #expect(try await migrator.up() == [change])
         }
     }
 
