@@ -118,11 +118,14 @@ package struct PostgresConfiguration: Sendable {
     /// another.
     ///
     /// - Parameter processID: The process that the server named when the connection was opened.
-    /// - Returns: A statement with one row. `is_pooled` says whether another process has answered.
+    /// - Returns: A statement with one row. `is_pooled` says whether another process has answered. `unconfirmed_commits` is how
+    ///   many commits of this user have waited for a standby for longer than a statement may take.
     func setUp(processID: Int) -> PostgresQuery {
         let milliseconds = statementTimeout.map { Int($0 / .milliseconds(1)) } ?? 0
         return """
             SELECT pg_backend_pid() <> \(processID)::bigint AS is_pooled,
+                (SELECT count(*) FROM pg_stat_activity WHERE usename = current_user AND wait_event = 'SyncRep'
+                    AND query_start < now() - make_interval(secs => \(milliseconds)::bigint / 1000.0)) AS unconfirmed_commits,
                 CASE WHEN pg_backend_pid() = \(processID)::bigint THEN set_config('timezone', 'UTC', false)
                     || set_config('statement_timeout', \(String(milliseconds)), false)
                     || set_config('jit', 'off', false) END

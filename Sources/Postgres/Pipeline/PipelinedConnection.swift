@@ -157,15 +157,11 @@ final class PipelinedConnection {
     ///
     /// - Returns: A request to send over another connection. Call ``cancellationSent(now:)`` when it is sent. Nil when
     ///   none is due.
-    /// - Throws: `PostgresError.connectionLost` when the server has not heeded the requests, or when a commit has taken
-    ///   too long.
+    /// - Throws: `PostgresError.connectionLost` when the server has not heeded the requests.
     func dueCancellation(now: ContinuousClock.Instant) throws(PostgresError) -> CancelRequest? {
         guard let head = pipeline.head, head.isAbandoned, let since = pipeline.headSince else { return nil }
         // It may wait for a standby. PostgreSQL would answer a cancellation with a commit that a failover may lose.
-        guard !head.statement.commits else {
-            guard let deadline = head.deadline, deadline <= now else { return nil }
-            throw .connectionLost("a commit was not confirmed in time")
-        }
+        guard !head.statement.commits else { return nil }
         switch cancellation.due(runningSince: since, now: now) {
         case .nothing: return nil
         case .giveUp: throw .connectionLost("the server did not cancel a statement")
@@ -176,15 +172,24 @@ final class PipelinedConnection {
         }
     }
 
+    /// Whether a commit that nobody waits for any more has taken too long.
+    func hasOverdueCommit(now: ContinuousClock.Instant) -> Bool {
+        guard let head = pipeline.head, head.isAbandoned, head.statement.commits else { return false }
+        return head.deadline.map { $0 <= now } ?? false
+    }
+
     func cancellationSent(now: ContinuousClock.Instant) {
         cancellation.sent(now: now)
     }
 
-    /// The next deadline of ``overdue(now:)`` and ``dueCancellation(now:)``.
-    var nextDeadline: ContinuousClock.Instant? {
+    /// The next deadline of ``overdue(now:)``, ``dueCancellation(now:)`` and ``hasOverdueCommit(now:)``.
+    func nextDeadline(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
         guard let head = pipeline.head, let since = pipeline.headSince else { return nil }
-        let end = head.statement.commits ? head.deadline : cancellation.nextDeadline(runningSince: since)
-        return earlier(head.isAbandoned ? end : nil, pipeline.nextDeadline)
+        guard head.isAbandoned else { return pipeline.nextDeadline }
+        guard head.statement.commits else {
+            return earlier(cancellation.nextDeadline(runningSince: since), pipeline.nextDeadline)
+        }
+        return earlier(hasOverdueCommit(now: now) ? nil : head.deadline, pipeline.nextDeadline)
     }
 
     /// The statements under way when the connection broke, each with its error.

@@ -29,6 +29,9 @@ actor ConnectionPool {
     private let metrics: PoolMetrics
     private let reachability: ReachabilityReport
     private var counted = PoolMetrics.Counts()
+    /// How many sessions of the server wait for a standby although nobody waits for them any more, as far as is known.
+    private var unconfirmedCommits = 0
+    private let maxUnconfirmedCommits: Int
     private var connectError = PostgresError.cannotConnect("no attempt was made")
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
@@ -59,6 +62,7 @@ actor ConnectionPool {
         self.eventLoop = eventLoop
         executor = eventLoop.executor
         machine = PoolStateMachine(limits: limits)
+        maxUnconfirmedCommits = limits.maxConnections
         lookups = LookupQueue(limits: limits)
         self.metrics = metrics
         self.reachability = reachability
@@ -262,7 +266,7 @@ actor ConnectionPool {
             do throws(PostgresError) {
                 try member.connection.flush()
                 try attendToTime(of: member, now: now)
-                deadline = earlier(deadline, member.connection.nextDeadline)
+                deadline = earlier(deadline, member.connection.nextDeadline(after: now))
             } catch {
                 lose(member.id, error)
             }
@@ -277,6 +281,12 @@ actor ConnectionPool {
             machine.setBlocked(member.id, true)
         }
         if let request = try member.connection.dueCancellation(now: now) { send(request, for: member) }
+        guard member.connection.hasOverdueCommit(now: now) else { return }
+        // The server may be dead, and another one in its place. If it is alive, it keeps the session until a standby has the
+        // commit. So the pool closes no more connections than it may have. Then they stay, and other writes wait for them.
+        guard unconfirmedCommits < maxUnconfirmedCommits else { return }
+        unconfirmedCommits += 1
+        throw .connectionLost("a commit was not confirmed in time")
     }
 
     /// Asks the server for a cancellation on a thread of its own, since libpq waits for the answer.
@@ -420,6 +430,7 @@ actor ConnectionPool {
                 isBehindPooler = true
                 stopPreparing()
             }
+            unconfirmedCommits = (try? rows.first?.decode("unconfirmed_commits", as: Int.self)) ?? 0
             reachability.succeeded()
             machine.opened(member.id, now: now, jitter: .random(in: 0...1))
         case .failure(let error): lose(member.id, .cannotConnect(String(reflecting: error)))

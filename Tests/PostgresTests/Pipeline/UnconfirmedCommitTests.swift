@@ -23,6 +23,9 @@ struct UnconfirmedCommitTests {
         }
     }
 
+    /// How many connections the client may have.
+    private static let connections = 4
+
     private struct Commits {
         let client: PostgresClient
         let standby: Standby
@@ -50,7 +53,11 @@ struct UnconfirmedCommitTests {
                         try await other.read("SHOW synchronous_standby_names")[0].decode("synchronous_standby_names")
                             == "standby"
                     }
-                    try await withClient(url: cluster.url, adjust: { $0.statementTimeout = limit }) { client in
+                    let adjust: (inout PostgresConfiguration) -> Void = {
+                        $0.statementTimeout = limit
+                        $0.pool.leaseTimeout = .milliseconds(500)
+                    }
+                    try await withClient(url: cluster.url, maxConnections: Self.connections, adjust: adjust) { client in
                         try await body(Commits(client: client, standby: standby, other: other))
                     }
                 }
@@ -71,6 +78,32 @@ struct UnconfirmedCommitTests {
                 try await poll("it is confirmed") { try await commits.isVisible(id) }
             }
             try await Write.transaction.run(commits.client, id: 2)
+        }
+    }
+
+    @Test("Many hold few of the server's sessions, and readers are answered; all go on when the standby is back")
+    func many() async throws {
+        try await withCommits(limit: .milliseconds(200)) { commits async throws in
+            await withTaskGroup(of: Void.self) { group in
+                for writer in 0..<6 {
+                    group.addTask {
+                        for round in 0..<5 {
+                            await #expect(throws: (any Error).self) {
+                                try await Write.statement.run(commits.client, id: writer * 5 + round)
+                            }
+                        }
+                    }
+                }
+            }
+            // As many as the pool has were closed, and then all but one stayed.
+            let waiting = try await commits.waiting()
+            #expect(waiting > Self.connections)
+            #expect(waiting <= 2 * Self.connections)
+            #expect(try await commits.client.read("SELECT 1 AS one").count == 1)
+            try await commits.standby.start()
+            try await poll("all are confirmed") { try await commits.waiting() == 0 }
+            try await Write.transaction.run(commits.client, id: 100)
+            #expect(try await commits.isVisible(100))
         }
     }
 
