@@ -68,13 +68,17 @@ extension PhotoStore {
     /// - Throws: `PostgresError`.
     package func rows(_ range: Range<Int>, of selected: SelectedPhotos) async throws -> PhotoRows {
         let order: PostgresQuery = selected.order == .oldest ? "ORDER BY id" : "ORDER BY id DESC"
-        let query: PostgresQuery = """
+        let photos: PostgresQuery = """
             SELECT \(part: PhotoRows.columns) FROM photos
             WHERE id = ANY(\(Array(selected.ids[range]))) AND user_id = \(selected.library.userID) AND state = 'ready'
-            \(part: order)
             """
-        let rows = try await postgres.readFromStandby(query)
-        // Another standby than the list's may not have all of them yet.
-        return try PhotoRows(rows.count == range.count ? rows : await postgres.read(query))
+        // The list may be the primary's, or another standby's. One without its version may have older rows, or too few.
+        let hasVersion: PostgresQuery = """
+            EXISTS (SELECT FROM photo_libraries WHERE user_id = \(selected.library.userID)
+                AND changed_at >= \(selected.library.version.changedAt))
+            """
+        let rows = try await postgres.readFromStandby("\(part: photos) AND \(part: hasVersion) \(part: order)")
+        if rows.count == range.count { return try PhotoRows(rows) }
+        return try PhotoRows(await postgres.read("\(part: photos) \(part: order)"))
     }
 }

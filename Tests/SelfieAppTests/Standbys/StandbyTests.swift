@@ -125,6 +125,28 @@ struct StandbyTests {
         }
     }
 
+    @Test("A list of photos has what a command has changed in them, although no session has written it")
+    func changedPhotos() async throws {
+        try await Self.run { service, standby, cluster in
+            let token = try await service.makeToken()
+            #expect(try await service.upload(token: token).status == 200)
+            try await service.postgres.write("UPDATE photos SET width = NULL, height = NULL")
+            try await Self.catchUp(standby, cluster)
+            func width() async throws -> Int? {
+                try await service.list(token: token).jsonArray?.first?["width"] as? Int
+            }
+            #expect(try await width() == nil)
+            try await standby.pauseReplay()
+            // As `selfie photos measure` does it.
+            try await service.postgres.write("UPDATE photos SET width = 640, height = 480")
+            #expect(try await width() == 640)
+            try await standby.resumeReplay()
+            try await standby.catchUp(with: cluster)
+            // From the cache.
+            #expect(try await width() == 640)
+        }
+    }
+
     @Test("A standby that is too far behind is not asked, and neither is one without a heartbeat")
     func tooFarBehind() async throws {
         try await Self.run(heartbeatInterval: .seconds(3600)) { service, standby, cluster in
