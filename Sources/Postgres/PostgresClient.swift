@@ -12,7 +12,7 @@ package final class PostgresClient: Sendable {
     let pools: [ConnectionPool]
     private let callCount = Atomic(0)
     private let observer: StatementObserver
-    private let standby: StandbyReader?
+    let standby: StandbyReader?
     let configuration: PostgresConfiguration
     let listeners = ListenerRegistry()
 
@@ -108,9 +108,6 @@ package final class PostgresClient: Sendable {
         }
         return try await read(query, name: name)
     }
-
-    /// Whether there is a standby to read from.
-    package var hasStandby: Bool { standby != nil }
 
     /// Runs one statement like ``read(_:name:)``, before all that wait.
     ///

@@ -72,7 +72,8 @@ extension PhotoStore {
             SELECT \(part: PhotoRows.columns) FROM photos
             WHERE id = ANY(\(Array(selected.ids[range]))) AND user_id = \(selected.library.userID) AND state = 'ready'
             """
-        // The list may be the primary's, or another standby's. One without its version may have older rows, or too few.
+        // The list may be the primary's, or another standby's.
+        // A standby without its version may have older rows, or too few.
         let hasVersion: PostgresQuery = """
             EXISTS (SELECT FROM photo_libraries WHERE user_id = \(selected.library.userID)
                 AND changed_at >= \(selected.library.version.changedAt))

@@ -8,7 +8,9 @@ package enum PostgresError: Error, Sendable {
     /// The connection broke during a statement, which may or may not have run.
     case connectionLost(String)
     /// The statement did not end within its time limit. It was cancelled at the server; one that commits may take effect.
-    case statementTimedOut
+    ///
+    /// `isAnswered` says whether the server has said so. Otherwise it did not answer.
+    case statementTimedOut(isAnswered: Bool)
     /// No connection became free within the time that a caller may wait.
     case leaseTimedOut
     /// Too many callers wait for a connection.

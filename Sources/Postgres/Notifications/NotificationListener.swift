@@ -56,7 +56,7 @@ actor NotificationListener {
         if let connection {
             do throws(PostgresError) {
                 try connection.flush()
-                guard connection.overdue(now: now).isEmpty else { throw .statementTimedOut }
+                guard connection.overdue(now: now).isEmpty else { throw .statementTimedOut(isAnswered: false) }
                 if isSubscribed, hasMissed { yield(nil) }
             } catch {
                 lose()

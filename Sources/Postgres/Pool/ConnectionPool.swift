@@ -277,7 +277,7 @@ actor ConnectionPool {
     private func attendToTime(of member: PoolMember, now: ContinuousClock.Instant) throws(PostgresError) {
         for statement in member.connection.overdue(now: now) {
             guard statement.purpose != .setUp else { throw .cannotConnect("the server does not answer") }
-            statement.finish(.failure(.statementTimedOut))
+            statement.finish(.failure(.statementTimedOut(isAnswered: false)))
             machine.setBlocked(member.id, true)
         }
         if let request = try member.connection.dueCancellation(now: now) { send(request, for: member) }
@@ -348,7 +348,9 @@ actor ConnectionPool {
         }
         if error.sqlState == .queryCanceled, !entry.isAbandoned {
             if entry.mayBeHit { return retry(statement, after: .server(error), now: now) }
-            if statement.timeout != nil { return statement.finish(.failure(.statementTimedOut)) }
+            if statement.timeout != nil {
+                return statement.finish(.failure(.statementTimedOut(isAnswered: true)))
+            }
         }
         statement.finish(entry.outcome)
     }

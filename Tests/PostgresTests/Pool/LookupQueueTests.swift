@@ -94,7 +94,7 @@ struct LookupQueueTests {
         }
 
         func fail(_ batches: [LookupQueue.Batch]) {
-            for batch in batches { queue.finish(batch, .failure(.statementTimedOut)) }
+            for batch in batches { queue.finish(batch, .failure(.statementTimedOut(isAnswered: true))) }
         }
     }
 }

@@ -37,7 +37,7 @@ struct SilentServerTests {
             await clocked.advance(by: .milliseconds(1))
             #expect(await clocked.client.headIsAbandoned == true)
             let error = await #expect(throws: PostgresError.self) { try await task.value }
-            guard case .statementTimedOut = error else {
+            guard case .statementTimedOut(isAnswered: false) = error else {
                 Issue.record("\(String(reflecting: error))")
                 return
             }
