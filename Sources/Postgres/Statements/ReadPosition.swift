@@ -20,11 +20,15 @@ package struct ReadPosition: Sendable {
     /// The statement, which gives no rows before the position.
     ///
     /// Its first two columns are `is_replayed` and `is_found`. A result without rows has one row in which `is_found` is NULL.
+    ///
+    /// Before the position, the statement is not run. PostgreSQL plans a query with OFFSET by itself, and `is_replayed` is a
+    /// constant in it: a filter that is checked once, before anything else. Without OFFSET, it would be a filter of a join,
+    /// for rows that were read.
     func checked(_ query: PostgresQuery) -> PostgresQuery {
         """
         WITH checked AS MATERIALIZED (SELECT (\(part: isReplayed)) AS is_replayed)
         SELECT is_replayed, found.* FROM checked LEFT JOIN LATERAL (
-            SELECT true AS is_found, statement.* FROM (\(part: query)) AS statement WHERE is_replayed
+            SELECT true AS is_found, statement.* FROM (\(part: query)) AS statement WHERE is_replayed OFFSET 0
         ) AS found ON true
         """
     }
