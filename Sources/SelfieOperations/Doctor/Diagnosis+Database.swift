@@ -10,18 +10,32 @@ extension Diagnosis {
     ///   - secrets: What must not be shown.
     /// - Returns: The diagnosis.
     static func database(_ error: PostgresError, secrets: Secrets) -> Diagnosis {
-        let words =
-            switch error {
-            case .cannotConnect(let words), .connectionLost(let words): words
-            case .server(let error): error.message
-            case .leaseTimedOut, .statementTimedOut: "it does not answer"
-            default: error.description
-            }
+        let words = Self.words(of: error)
         let remedy = databaseRemedies.first { words.contains($0.sign) }?.remedy
         return Diagnosis(
             cause: "it can't be used: \(secrets.hidden(in: words))",
             remedy: remedy ?? "Check DATABASE_URL, and look into PostgreSQL's log."
         )
+    }
+
+    /// Why the database of one setting can't be used.
+    ///
+    /// - Parameters:
+    ///   - error: The client's error.
+    ///   - key: The setting, such as `DATABASE_URL_READ`.
+    ///   - secrets: What must not be shown.
+    /// - Returns: The cause.
+    static func cause(of error: PostgresError, with key: String, secrets: Secrets) -> String {
+        "\(key) can't be used: \(secrets.hidden(in: words(of: error)))"
+    }
+
+    private static func words(of error: PostgresError) -> String {
+        switch error {
+        case .cannotConnect(let words), .connectionLost(let words): words
+        case .server(let error): error.message
+        case .leaseTimedOut, .statementTimedOut: "it does not answer"
+        default: error.description
+        }
     }
 
     private static let pool = "Lower DATABASE_POOL_SIZE, run fewer processes, or raise max_connections."

@@ -17,9 +17,10 @@ struct NotificationCheck: Sendable {
         case .arrived: findings.ok("arrive at once")
         case .notConnected(let error):
             findings.failed(
-                "DATABASE_URL_LISTEN can't be used: \(Diagnosis.database(error, secrets: findings.secrets).cause)",
+                Diagnosis.cause(of: error, with: "DATABASE_URL_LISTEN", secrets: findings.secrets),
                 "Set it to the database itself. Until then, changes arrive up to ten seconds late."
             )
+        case .failed(let error): findings.failed(.database(error, secrets: findings.secrets))
         case .missed where configuration.listenURL == nil:
             findings.warning(
                 "do not arrive, so changes come up to ten seconds late",
@@ -37,6 +38,8 @@ struct NotificationCheck: Sendable {
         case arrived
         case missed
         case notConnected(PostgresError)
+        /// Whether they arrive could not be tried.
+        case failed(PostgresError)
     }
 
     /// Sends a notification by the pool's connections, and waits for it.
@@ -56,7 +59,10 @@ struct NotificationCheck: Sendable {
                     return CancellationError()
                 }
             }
+        } catch let error as PostgresError {
+            return .failed(error)
         } catch {
+            // The time is over.
             return .missed
         }
     }

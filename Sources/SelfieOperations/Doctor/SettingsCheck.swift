@@ -57,12 +57,8 @@ struct SettingsCheck {
                 "PUBLIC_URL begins with http://, so photos travel where others can read them",
                 "Let your proxy or platform serve HTTPS, and write PUBLIC_URL with https://."
             ),
-            (
-                isDatabaseUnencrypted,
-                "DATABASE_URL does not ask for an encrypted connection, and the database is on another machine",
-                "Add sslmode=require, or better sslmode=verify-full with sslrootcert, unless the network is private."
-            ),
         ]
+        let broken = rules.filter(\.isBroken).map { Diagnosis(cause: $0.cause, remedy: $0.remedy) }
         return source.warnings.map { Diagnosis(cause: $0, remedy: "Correct it, or remove it.") }
             + [
                 weakness(
@@ -75,13 +71,25 @@ struct SettingsCheck {
                     minCharacters: 32,
                     "Anyone who guesses it can make the URL of any photo. Set one from `openssl rand -hex 64`."
                 ),
-            ].compactMap(\.self) + rules.filter(\.isBroken).map { Diagnosis(cause: $0.cause, remedy: $0.remedy) }
+            ].compactMap(\.self) + (broken + unencryptedConnections)
     }
 
     private func flag(_ key: String) -> Bool? { source.value(of: key).flatMap(Bool.init(settingText:)) }
 
-    private var isDatabaseUnencrypted: Bool {
-        guard let url = source.value(of: "DATABASE_URL"), let options = (try? PostgresConfiguration(url: url))?.options
+    /// Warns of connections to other machines on which others could read along.
+    private var unencryptedConnections: [Diagnosis] {
+        ["DATABASE_URL", "DATABASE_URL_READ", "DATABASE_URL_LISTEN"].filter(isUnencrypted).map { key in
+            Diagnosis(
+                cause: "\(key) does not ask for an encrypted connection, and its database is on another machine",
+                remedy: """
+                    Add sslmode=require, or better sslmode=verify-full with sslrootcert, unless the network is private.
+                    """
+            )
+        }
+    }
+
+    private func isUnencrypted(_ key: String) -> Bool {
+        guard let url = source.value(of: key), let options = (try? PostgresConfiguration(url: url))?.options
         else { return false }
         let hosts = (options["hostaddr"] ?? options["host"] ?? "").split(separator: ",").map(String.init)
         return !hosts.allSatisfy(Self.isLocal)

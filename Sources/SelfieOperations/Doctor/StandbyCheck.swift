@@ -10,7 +10,9 @@ struct StandbyCheck: Sendable {
     private struct Server {
         let identity: String
         let isStandby: Bool
-        /// The last time that a process wrote at the primary, in seconds since 1970; nil if none ever did.
+        /// Its own time, in seconds since 1970.
+        let time: Int
+        /// The last time that a process wrote at the primary, in seconds since 1970; nil if it has none.
         let heartbeat: Int?
     }
 
@@ -24,7 +26,7 @@ struct StandbyCheck: Sendable {
         } catch {
             let error = error as? PostgresError ?? .connectionLost("\(error)")
             findings.failed(
-                "DATABASE_URL_READ can't be used: \(Diagnosis.database(error, secrets: findings.secrets).cause)",
+                Diagnosis.cause(of: error, with: "DATABASE_URL_READ", secrets: findings.secrets),
                 "Correct it, or remove it. Until then, the primary answers all requests."
             )
         }
@@ -43,18 +45,26 @@ struct StandbyCheck: Sendable {
                 "Set it to a standby, or remove it. See docs/operations.md#standbys."
             )
         }
-        let delay = (primary.heartbeat ?? 0) - (standby.heartbeat ?? 0)
-        if delay > ReplicationHeartbeat.maxAge {
-            findings.warning(
-                "it is \(delay) seconds behind, so it is not asked",
-                "Look into its log for what stops the replication. See docs/operations.md#standbys."
+        guard let beat = primary.heartbeat, primary.time - beat <= ReplicationHeartbeat.maxAge else {
+            return findings.ok(
+                "a standby of the same database; its delay is not known, since no process of the service writes the time"
             )
+        }
+        guard let replayed = standby.heartbeat else {
+            return findings.warning("it has no time that a process wrote, so it is not asked", Self.lookIntoLog)
+        }
+        // Nothing shows what it has replayed since then.
+        let delay = primary.time - replayed
+        if delay > ReplicationHeartbeat.maxAge {
+            findings.warning("it is \(delay) seconds behind, so it is not asked", Self.lookIntoLog)
         } else {
-            // Between two heartbeats, nothing shows a delay.
             let atMost = max(Int(ReplicationHeartbeat.interval.components.seconds), delay)
             findings.ok("a standby of the same database, at most \(atMost) seconds behind")
         }
     }
+
+    private static let lookIntoLog =
+        "Look into its log for what stops the replication. See docs/operations.md#standbys."
 
     private static func server(_ configuration: PostgresConfiguration) async throws -> Server {
         try await PostgresClient.withClient(configuration: configuration) { client in
@@ -62,7 +72,7 @@ struct StandbyCheck: Sendable {
                 """
                 SELECT system_identifier || ' ' || (SELECT oid FROM pg_database WHERE datname = current_database())
                         AS identity,
-                    pg_is_in_recovery() AS is_standby,
+                    pg_is_in_recovery() AS is_standby, extract(epoch FROM now())::bigint AS time,
                     (SELECT extract(epoch FROM beaten_at)::bigint FROM replication_heartbeat) AS heartbeat
                 FROM pg_control_system()
                 """
@@ -70,6 +80,7 @@ struct StandbyCheck: Sendable {
             return Server(
                 identity: try rows[0].decode("identity"),
                 isStandby: try rows[0].decode("is_standby"),
+                time: try rows[0].decode("time"),
                 heartbeat: try rows[0].decodeIfPresent("heartbeat")
             )
         }

@@ -59,11 +59,17 @@ struct DatabaseDiagnosisTests {
         #expect(diagnosis.remedy.contains("firewall in between"))
     }
 
-    @Test("Neither the password nor the URL is shown")
-    func password() {
-        let words = "refused postgresql://me:s3same@db.x:5433/photos and s3same"
-        let diagnosis = Diagnosis.database(.cannotConnect(words), secrets: Self.secrets)
-        #expect(diagnosis.cause == "it can't be used: refused *** and ***")
+    @Test(
+        "Neither the password nor the URL is shown, whichever setting has them",
+        arguments: ["DATABASE_URL", "DATABASE_URL_LISTEN", "DATABASE_URL_READ"]
+    )
+    func password(key: String) {
+        let url = "postgresql://me:s3same@db.x:5433/photos"
+        let secrets = Secrets(source: ConfigurationSource(values: [key: url]))
+        let error = PostgresError.cannotConnect("refused \(url) and s3same")
+        #expect(Diagnosis.database(error, secrets: secrets).cause == "it can't be used: refused *** and ***")
+        let cause = Diagnosis.cause(of: error, with: key, secrets: secrets)
+        #expect(cause == "\(key) can't be used: refused *** and ***")
     }
 
     private static let secrets = Secrets(
