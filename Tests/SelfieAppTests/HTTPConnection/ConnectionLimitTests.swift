@@ -72,6 +72,9 @@ struct ConnectionLimitTests {
         #expect(try budget(files: 1_048_576).total == 20_000)
         #expect(try budget(files: 64).total == 32)
         #expect(try budget(files: 1_000, ["DATABASE_POOL_SIZE": "100"]).total == 1_000 - 556 - 250)
+        // Ten more for a standby.
+        let standby = ["DATABASE_URL_READ": "postgresql://localhost/b"]
+        #expect(try budget(files: 1_000, standby).total == 1_000 - 476 - 250)
         #expect(
             try budget(files: 1_000, ["CONNECTIONS_MAX": "100", "CONNECTIONS_PER_ADDRESS_MAX": "7"]).perAddress == 7
         )
