@@ -766,6 +766,7 @@ let package = Package(
             dependencies: [
                 "AESCrypt", "Budgets", "DatabaseTestSupport", "Postgres", "SelfieAccounts", "ServerProcesses",
                 "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: settings
@@ -802,8 +803,8 @@ let package = Package(
             name: "SelfieWebTests",
             dependencies: [
                 "Cryptography",
-                "Encodings", "Budgets", "ImageFiles", "Multipart", "S3", "SelfieAccounts", "SelfieCore", "SelfiePhotos",
-                "SelfieWeb", "ServerProcesses",
+                "Encodings", "Budgets", "DatabaseTestSupport", "ImageFiles", "Multipart", "Postgres", "S3",
+                "SelfieAccounts", "SelfieCore", "SelfiePhotos", "SelfieWeb", "ServerProcesses",
                 "TestSupport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -64,7 +64,11 @@ package enum Routes {
             ),
             ownPage: GalleryMiddleware(origin: parts.origin),
             standbyWrites: parts.settings.readsStandby
-                ? StandbyWriteMiddleware(sessions: parts.useCases.accounts.sessions) : nil
+                ? StandbyWriteMiddleware(
+                    sessions: parts.useCases.accounts.sessions,
+                    notesAfterFailure: parts.permits.notesAfterFailure,
+                    maxNoteTime: parts.permits.maxNoteTime
+                ) : nil
         )
         for group in groups where group.isOpen(parts.settings) { group.init(parts).add(to: router, guards: guards) }
         return ServiceResponder(router: router, servesDreamFactory: parts.settings.servesDreamFactory)

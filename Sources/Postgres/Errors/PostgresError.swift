@@ -54,6 +54,14 @@ extension PostgresError {
         }
     }
 
+    /// Whether the statement may have taken effect all the same.
+    package var mayHaveTakenEffect: Bool {
+        switch self {
+        case .connectionLost, .statementTimedOut, .cancelled, .decoding: true
+        case .cannotConnect, .leaseTimedOut, .tooManyWaiting, .clientClosed, .leaseEnded, .server: false
+        }
+    }
+
     /// The SQLSTATE of a server's refusal.
     package var sqlState: SQLState? {
         guard case .server(let error) = self else { return nil }

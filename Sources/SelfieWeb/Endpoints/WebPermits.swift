@@ -5,6 +5,12 @@ package import ObjectStore
 ///
 /// The holders are users by their ids, if nothing else is said.
 package struct WebPermits: Sendable {
+    /// The notes of calls that failed and may have written, see ``WriteNote``; the holders are sessions.
+    ///
+    /// Each takes a connection to a database that may be in trouble.
+    let notesAfterFailure = Permits<Int>("NOTES_AT_ONCE", per: "SESSION", PermitLimits(total: 4))
+    /// How long such a call waits for its note.
+    package var maxNoteTime: Duration = .seconds(1)
     /// The requests of a session that are being answered; the holders are sessions.
     ///
     /// Without a limit, one user could fill the queue for the database. The sessions of a user count apart. So a stolen token

@@ -14,6 +14,9 @@ struct TokenSession {
         self.now = now
     }
 
+    /// The id of the session, whether or not it has expired.
+    var id: Int { session.id }
+
     /// The holder of permits for uploads.
     var uploader: Uploader { ifAlive == nil ? .expired(userID: session.userID) : .user(session.userID) }
 
