@@ -11,27 +11,6 @@ import Testing
 
 @Suite("Reads from a standby", .timeLimit(.minutes(3)))
 struct StandbyTests {
-    /// A service that reads from a standby, whose replay a test may stop.
-    private static func run(
-        heartbeatInterval: Duration = .milliseconds(100),
-        _ body: @Sendable (TestService, Standby, OwnCluster) async throws -> Void
-    ) async throws {
-        try await OwnCluster.use { cluster in
-            try await cluster.withStandby { standby in
-                try await TestService.run(
-                    databaseURL: cluster.url,
-                    settings: ["RATE_LIMITS": "off", "DATABASE_URL_READ": standby.url],
-                    adjust: { $0.heartbeatInterval = heartbeatInterval },
-                    { service in
-                        try await service.apply(try TestService.exampleSchema)
-                        try await standby.catchUp(with: cluster)
-                        try await body(service, standby, cluster)
-                    }
-                )
-            }
-        }
-    }
-
     private static func threads(_ service: TestService, _ member: TestMember) async throws -> [String] {
         let answer = try await service.call("GET", "/api/records/threads", as: member)
         #expect(answer.status == 200, "\(answer.text)")
@@ -45,22 +24,12 @@ struct StandbyTests {
         try await service.put("threads/\(id)", as: bob, #"{"data":{},"readers":["\#(ada.id)"]}"#)
     }
 
-    /// The primary's time at the standby, once that has all.
-    private static func catchUp(_ standby: Standby, _ cluster: OwnCluster) async throws {
-        try await poll("a heartbeat") {
-            try await TestCluster.withClient(standby.url) { postgres in
-                try await !postgres.read("SELECT FROM replication_heartbeat").isEmpty
-            }
-        }
-        try await standby.catchUp(with: cluster)
-    }
-
     @Test("A session sees its own writes at once, and those of others when the standby has them")
     func ownWrites() async throws {
-        try await Self.run { service, standby, cluster in
+        try await TestService.runWithStandby { service, standby, cluster in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             try await Self.addThread("first", by: bob, for: ada, service)
-            try await Self.catchUp(standby, cluster)
+            try await standby.catchUpWithHeartbeat(of: cluster)
             try await standby.pauseReplay()
             try await Self.addThread("second", by: bob, for: ada, service)
             // It comes from the standby: on the primary there are two.
@@ -89,8 +58,8 @@ struct StandbyTests {
 
     @Test("A new session, which the standby does not know yet, is answered")
     func newSession() async throws {
-        try await Self.run { service, standby, cluster in
-            try await Self.catchUp(standby, cluster)
+        try await TestService.runWithStandby { service, standby, cluster in
+            try await standby.catchUpWithHeartbeat(of: cluster)
             try await standby.pauseReplay()
             let token = try await service.makeToken()
             #expect(try await service.list(token: token).jsonArray?.isEmpty == true)
@@ -106,12 +75,12 @@ struct StandbyTests {
 
     @Test("A list of photos has what any session of the user has uploaded or deleted")
     func photos() async throws {
-        try await Self.run { service, standby, cluster in
+        try await TestService.runWithStandby { service, standby, cluster in
             let phone = try await service.makeToken()
             let signIn = try await service.signIn(email: "ada@example.com")
             let tablet = try #require(signIn.json["api_authtoken"] as? String)
             #expect(try await service.upload(token: phone, title: "1").status == 200)
-            try await Self.catchUp(standby, cluster)
+            try await standby.catchUpWithHeartbeat(of: cluster)
             // From the standby.
             #expect(try await service.list(token: tablet).jsonArray?.count == 1)
             try await standby.pauseReplay()
@@ -149,9 +118,9 @@ struct StandbyTests {
 
     @Test("A standby that is too far behind is not asked, and neither is one without a heartbeat")
     func tooFarBehind() async throws {
-        try await Self.run(heartbeatInterval: .seconds(3600)) { service, standby, cluster in
+        try await TestService.runWithStandby(heartbeatInterval: .seconds(3600)) { service, standby, cluster in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
-            try await Self.catchUp(standby, cluster)
+            try await standby.catchUpWithHeartbeat(of: cluster)
             for (age, fromStandby) in [(0, true), (50, true), (70, false)] {
                 try await service.postgres.write(
                     "UPDATE replication_heartbeat SET beaten_at = now() - make_interval(secs => \(age)::integer)"
@@ -175,10 +144,10 @@ struct StandbyTests {
 
     @Test("A standby that dies costs no error, and is asked again when it is back")
     func death() async throws {
-        try await Self.run { service, standby, cluster in
+        try await TestService.runWithStandby { service, standby, cluster in
             let (ada, bob) = (try await service.addMember("ada"), try await service.addMember("bob"))
             try await Self.addThread("first", by: bob, for: ada, service)
-            try await Self.catchUp(standby, cluster)
+            try await standby.catchUpWithHeartbeat(of: cluster)
             try await withThrowingTaskGroup(of: Void.self) { tasks in
                 for _ in 0..<4 {
                     tasks.addTask {
@@ -204,9 +173,9 @@ struct StandbyTests {
 
     @Test("A schema that the standby does not have yet is the newest one all the same")
     func schema() async throws {
-        try await Self.run { service, standby, cluster in
+        try await TestService.runWithStandby { service, standby, cluster in
             let ada = try await service.addMember("ada")
-            try await Self.catchUp(standby, cluster)
+            try await standby.catchUpWithHeartbeat(of: cluster)
             #expect(try await Self.threads(service, ada).isEmpty)
             try await standby.pauseReplay()
             try await service.apply(#"{"collections":{"threads":{"access":"acl"},"notes":{"access":"private"}}}"#)
@@ -226,7 +195,7 @@ struct StandbyTests {
                     adjust: { $0.heartbeatInterval = .milliseconds(100) },
                     { service in
                         try await service.apply(try TestService.exampleSchema)
-                        try await Self.catchUp(standby, cluster)
+                        try await standby.catchUpWithHeartbeat(of: cluster)
                         try await withThrowingTaskGroup(of: Void.self) { tasks in
                             for number in 0..<8 {
                                 tasks.addTask { try await Self.writeAndRead(service, "member\(number)") }
