@@ -42,7 +42,10 @@ struct StandbyCheck: Sendable {
         guard standby.isStandby else {
             return findings.warning(
                 "DATABASE_URL_READ leads to the primary, so it takes no load from it",
-                "Set it to a standby, or remove it. See docs/operations.md#standbys."
+                """
+                That is right between the two rounds of restarts that turn it on or off. Otherwise, set it to a standby, or remove it. \
+                See docs/operations.md#standbys.
+                """
             )
         }
         guard let beat = primary.heartbeat, primary.time - beat <= ReplicationHeartbeat.maxAge else {
