@@ -893,7 +893,7 @@ let package = Package(
                 "AESCrypt", "DatabaseTestSupport", "EmbeddedPostgres", "Migrations", "Postgres", "SelfieApp",
                 "SelfieConfiguration",
                 "ServiceTestSupport", "ProcessTestSupport", "ServerProcesses", "ConnectionTestSupport", "TestSupport",
-                "selfie",
+                "selfie", "selfie-render",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: settings

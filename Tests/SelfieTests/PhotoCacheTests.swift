@@ -1,4 +1,6 @@
+import ConnectionTestSupport
 import Foundation
+import ServerProcesses
 import ServiceTestSupport
 import TestSupport
 import Testing
@@ -7,6 +9,7 @@ import Testing
 struct PhotoCacheTests {
     /// A stored photo, behind a service and the proxy.
     private struct Scene {
+        let process: SelfieProcess
         /// Calls by way of the proxy.
         let service: TestService
         let token: String
@@ -15,7 +18,7 @@ struct PhotoCacheTests {
         let target: String
 
         static func with(_ body: (Scene) async throws -> Void) async throws {
-            let settings = ["PHOTO_DELIVERY": "proxy", "TRUSTED_PROXIES": "1"]
+            let settings = ["PHOTO_DELIVERY": "proxy", "TRUSTED_PROXIES": "1", "RENDITIONS_AT_ONCE": "1"]
             try await ServedSelfie.run(store: .s3, settings: settings) { served in
                 let direct = served.service
                 try await NginxProxy.with([direct.port], options: .cachesPhotos) { port in
@@ -31,6 +34,7 @@ struct PhotoCacheTests {
                     let path = try #require(url.firstRange(of: "/photos/"))
                     try await body(
                         Scene(
+                            process: served.process,
                             service: service,
                             token: token,
                             randomID: try #require(photo["random_id"] as? String),
@@ -109,6 +113,68 @@ struct PhotoCacheTests {
                 )
             #expect(ended.status == 200)
             try await scene.expectRefused(scene.target, byDeletion ? "it was deleted" : "all sessions have ended")
+        }
+    }
+
+    @Test(
+        "No spelling of a size puts a small picture into the place of the photo",
+        arguments: ["&s%69ze=small", "&size=&size=small", ";size=small"]
+    )
+    func sizes(query: String) async throws {
+        try await Scene.with { scene in
+            // Otherwise the photo may be sent in its place.
+            try await poll("the small picture is made") {
+                try await scene.service.count("SELECT count(*) FROM renditions WHERE state = 'ready'") == 1
+            }
+            let small = try await scene.get(scene.target + query)
+            #expect(small.status == 200)
+            #expect(small.headers["x-cache"] == "MISS")
+            #expect(!small.body.isEmpty && small.body != TestImage.jpeg)
+
+            let photo = try await scene.get(scene.target)
+            #expect(photo.status == 200)
+            #expect(photo.body == TestImage.jpeg)
+            #expect(try await scene.get(scene.target).headers["x-cache"] == "HIT")
+            let again = try await scene.get(scene.target + "&size=small")
+            #expect(again.headers["x-cache"] == "HIT")
+            #expect(again.body == small.body)
+        }
+    }
+
+    @Test("What is another version than Selfie named when it was asked is sent, and not kept")
+    func otherVersion() async throws {
+        let reply = ScriptedServer.Reply.answer { request in
+            request.line.hasPrefix("HEAD ")
+                ? String.answer("304 Not Modified", ["ETag": "\"photo\""])
+                : String.answer("200 OK", ["ETag": "\"small\""], body: "small")
+        }
+        try await ScriptedServer.with(Array(repeating: reply, count: 4)) { server in
+            let port = try #require(URL(string: server.endpoint)?.port)
+            try await NginxProxy.with([port], options: .cachesPhotos) { port in
+                for _ in 0..<2 {
+                    let answer = try await RawConnection.open(port: port) { connection in
+                        try await connection.send("GET /photos/a HTTP/1.1\r\nHost: a\r\n\r\n")
+                        return try await connection.readResponse()
+                    }
+                    #expect(answer?.text == "small")
+                    #expect(answer?.headers["x-cache"] == "MISS")
+                }
+            }
+        }
+    }
+
+    @Test("While Selfie can't be asked, nobody gets a photo, and clients are told to come back")
+    func unavailable() async throws {
+        try await Scene.with { scene in
+            #expect(try await scene.get(scene.target).status == 200)
+            scene.process.signal(SIGKILL)
+            _ = try await scene.process.waitForExit()
+            let answer = try await scene.get(scene.target)
+            #expect(answer.status == 503)
+            #expect(answer.json["code"] as? String == "service_unavailable")
+            #expect(answer.headers["retry-after"] == "5")
+            #expect(answer.headers["x-cache"] == nil)
+            #expect(answer.headers["strict-transport-security"] == "max-age=31536000")
         }
     }
 }
