@@ -2,7 +2,9 @@
 -- SELFIE_PASSWORD=... psql --file=selfie.sql
 \set ON_ERROR_STOP on
 \getenv password SELFIE_PASSWORD
--- A password must not get into the server's log.
+-- A password must not get into the server's log, whatever its settings are.
+SET log_statement = none;
+SET log_min_duration_statement = -1;
 SET log_min_error_statement = panic;
 SELECT 'CREATE ROLE selfie LOGIN' WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'selfie') \gexec
 ALTER ROLE selfie NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION PASSWORD :'password';
