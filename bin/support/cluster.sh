@@ -32,10 +32,13 @@ on() {
     ip netns exec "selfie-$host" unshare --uts bash -c "$enter" enter "$host" "$state/hosts/$host" "$@"
 }
 
-# ask HOST URL: a request from the client
+# ask HOST URL [SECONDS]: a request from the client
 ask() { ip netns exec selfie-client curl --silent --max-time "${3:-2}" "http://$1$2"; }
 
-is_primary() { ip netns exec selfie-client curl --silent --fail --max-time 1 --output /dev/null "http://$1:8008/primary"; }
+# succeeds HOST URL [SECONDS]: whether such a request gets an answer that is no error
+succeeds() { ip netns exec selfie-client curl --silent --fail --output /dev/null --max-time "${3:-2}" "http://$1$2"; }
+
+is_primary() { succeeds "$1:8008" /primary 1; }
 
 members() {
     local host
