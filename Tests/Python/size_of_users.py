@@ -1,7 +1,7 @@
 """Computes rows, rates and the cost of a month for many users: python3 Tests/Python/size_of_users.py docs/scaling/inputs.json
 
 `rows` of the inputs are the bytes of a row in each table, by `measure_rows.py`. Change any number in the file, and run it again.
-Or give others after the file: users=1000000, per_user.photos=200, "calls_of_an_active_user_a_day.open a photo.calls=100".
+Or give others after the file: users=1000000, years=5, "calls_of_an_active_user_a_day.open a photo.calls=100".
 """
 
 import json
@@ -40,18 +40,28 @@ def read(path, changes):
 def main(path, *changes):
     given = read(path, changes)
     users, prices, days = given["users"], given["prices"], 365 / 12
+    active = users * given["active_share_of_a_day"]
+    calls = {name: call for name, call in given["calls_of_an_active_user_a_day"].items() if name != "comment"}
+    for call in calls.values():
+        call["calls"] *= given["calls_factor"]
 
     print("| table | rows a user | bytes a row, with indexes | GB of all users |\n|---|---|---|---|")
     database = 0
     counts = {name: count for name, count in given["per_user"].items() if name != "comment"}
+    still = sum(users * count * given["rows"][name] for name, count in counts.items())
+    for name, added in given["rows_of_a_call"].items():
+        if name != "comment":
+            kept = calls[name]["calls"] * given["active_share_of_a_day"] * 365 * given["years"] * (1 - given["deleted_share"])
+            counts.update({table: kept * count for table, count in added.items()})
     for name, count in sorted(counts.items(), key=lambda pair: -pair[1] * given["rows"].get(pair[0], 0)):
         size = users * count * given["rows"][name]
         database += size
-        print(f"| {name} | {count:g} | {given['rows'][name]} | {size / 1e9:,.0f} |")
+        print(f"| {name} | {count:.3g} | {given['rows'][name]} | {size / 1e9:,.0f} |")
     print(f"| all | | {database / users:,.0f} a user | {database / 1e9:,.0f} |\n")
+    growth = (database - still) / given["years"]
+    full = (given["max_bytes_per_primary"] - still) / growth
+    print(f"{still / 1e9:,.0f} GB do not grow, and {growth / 1e9:,.0f} GB come each year. One primary is enough for {full:.1f} years.\n")
 
-    active = users * given["active_share_of_a_day"]
-    calls = {name: call for name, call in given["calls_of_an_active_user_a_day"].items() if name != "comment"}
     print("| call | a day | a second, average | a second, peak | cores at the peak | write-ahead log, GB a day |\n|---|---|---|---|---|---|")
     cores = log = rate = 0
     for name, call in calls.items():
@@ -74,7 +84,7 @@ def main(path, *changes):
     uploads = active * calls["upload a photo"]["calls"] * days
     answers = sum(active * call["calls"] for name, call in calls.items() if name != "open a photo") * days * given["answer_bytes"] / 1e9
     misses = opened * (1 - given["cache_hit_share"])
-    deleted = uploads * 0.1
+    deleted = uploads * given["deleted_share"]
 
     lines = [
         ("service", f"{service_cores} cores", service_cores * prices["service core hour"] * given["hours_a_month"]),
