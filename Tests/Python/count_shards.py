@@ -188,7 +188,9 @@ def written_homes(folder):
         elif line.startswith("BEGIN"):
             changes = []
         elif line.startswith("COMMIT") and changes:
-            transactions[flow].append(changes)
+            # Uses of sessions are noted some seconds later, in a transaction of their own.
+            if any((table, operation) != ("sessions", "UPDATE") for table, operation, _ in changes):
+                transactions[flow].append(changes)
         elif line.startswith("table public."):
             table, operation, rest = re.match(r"table public\.(\w+): (\w+): (.*)", line).groups()
             row = {name: value.strip("'") for name, _, value in VALUE.findall(rest)}
