@@ -41,7 +41,7 @@ package struct HTTPAnswer: Sendable {
     /// - Returns: The answer and how many bytes it took; no answer and how many bytes it needs at least, while it is
     ///   not complete.
     /// - Throws: `HTTPAnswerError`.
-    static func parse(_ bytes: Data, isHead: Bool) throws -> (answer: HTTPAnswer?, length: Int) {
+    package static func parse(_ bytes: Data, isHead: Bool) throws -> (answer: HTTPAnswer?, length: Int) {
         guard let end = bytes.range(of: Data("\r\n\r\n".utf8)) else { return (nil, bytes.count + 1) }
         let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
         let words = lines[0].split(separator: " ")

@@ -15,6 +15,12 @@ package protocol StormTarget: Sendable {
     var any: TestService { get throws }
     /// Straight to the database.
     var postgres: PostgresClient { get }
+    /// Takes note of what became of a call.
+    func note(_ call: StormCall)
+}
+
+extension StormTarget {
+    package func note(_ call: StormCall) {}
 }
 
 /// Writers and readers of changes at processes that are killed under them, as their database is.
@@ -52,6 +58,8 @@ package struct ChangeStorm: Sendable {
 
     /// Runs writers and readers, and expects that each reader knows what SQL says that it may read.
     ///
+    /// SQL must have what the writers were told that is stored.
+    ///
     /// - Parameters:
     ///   - servers: The processes, whose database has the documentation's schema.
     ///   - disturb: Disturbs them. They write until it returns. It may take the role from the member that it gets, and
@@ -66,6 +74,7 @@ package struct ChangeStorm: Sendable {
         let all = members
         let replicas = all.map { _ in [ChangeReplica(), ChangeReplica()] }
         let end = End()
+        let ledger = StormLedger()
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for (number, member) in all.enumerated() {
                 for replica in replicas[number] {
@@ -74,7 +83,7 @@ package struct ChangeStorm: Sendable {
                     }
                 }
                 tasks.addTask {
-                    var writer = StormWriter(member: member, members: all, seed: UInt64(number))
+                    var writer = StormWriter(member: member, members: all, seed: UInt64(number), ledger: ledger)
                     while !end.isOver.load(ordering: .relaxed) {
                         await writer.write(servers)
                         try await Task.sleep(for: pause)
@@ -89,6 +98,8 @@ package struct ChangeStorm: Sendable {
             let expected = try await Self.readable(by: member, servers.postgres)
             for replica in own { try await expect(replica, expected, of: member, servers) }
         }
+        let contradictions = ledger.contradictions(try await StormLedger.Stored(servers.postgres))
+        #expect(contradictions.isEmpty, "\(contradictions.count): \(contradictions.prefix(10))")
         let changes = replicas.joined().map(\.changeCount).reduce(0, +)
         #expect(changes > minChanges, "\(changes) changes")
         print("\(changes) changes, \(replicas.joined().map(\.resets.count).reduce(0, +)) resets")
@@ -127,7 +138,14 @@ package struct ChangeStorm: Sendable {
         do {
             let headers = replica.lastID.map { ["Last-Event-ID: \($0)"] } ?? []
             try await race {
+                let start = Date()
                 try await EventClient.open(try servers.any, as: member, headers: headers) { client in
+                    defer {
+                        // Most streams end because their client has had enough of them. That is no failure.
+                        if let answer = client.answer, let end = client.headTime {
+                            servers.note(StormCall(name: "changes stream", start: start, end: end, answer: answer))
+                        }
+                    }
                     replica.connected()
                     while let event = try await client.next() {
                         if replica.take(event) || untilSynced && replica.isSynced { return }

@@ -27,6 +27,8 @@ package struct EventClient {
     package private(set) var connection: RawConnection
     /// The answer's head, once it has come.
     package private(set) var head = ""
+    /// When the answer's head has come; nil before.
+    private(set) var headTime: Date?
     /// The id of the last event.
     package private(set) var lastID: String?
     /// How many comments came, each with a blank line behind it.
@@ -36,6 +38,9 @@ package struct EventClient {
     private var raw = Data()
     private var text = Data()
     private var hasEnded = false
+
+    /// The answer without its body; nil until its head has come.
+    var answer: HTTPAnswer? { try? HTTPAnswer.parse(Data("\(head)\r\n\r\n".utf8), isHead: true).answer }
 
     /// Runs a body with a stream of events.
     ///
@@ -83,6 +88,7 @@ package struct EventClient {
             received += String(decoding: bytes, as: UTF8.self)
             if head.isEmpty, let end = raw.range(of: Data("\r\n\r\n".utf8)) {
                 head = String(decoding: raw[..<end.lowerBound], as: UTF8.self)
+                headTime = Date()
                 raw = Data(raw[end.upperBound...])
             }
             if !head.isEmpty { takeChunks() }
