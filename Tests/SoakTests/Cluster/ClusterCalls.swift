@@ -15,9 +15,11 @@ final class ClusterCalls: Sendable {
         enum Kind: Hashable, Sendable {
             /// 503 with `Retry-After`, as it is to be.
             case unavailable
-            /// 429 or 409 with `Retry-After`: too many calls were under way, or the same upload is.
+            /// 409 with `Retry-After`: the same upload is under way.
+            case underWay
+            /// 429 with `Retry-After`: too many calls are under way.
             case busy
-            /// One of them without `Retry-After`, or another 5xx.
+            /// 429 or 503 without `Retry-After`, or another 5xx.
             case wrong(Int)
             /// No whole answer.
             case cut
@@ -29,13 +31,16 @@ final class ClusterCalls: Sendable {
         let end: Date
     }
 
-    /// An answer, and whether an earlier try may have had the same effect.
+    /// An answer, and how often the call was sent.
     struct Settled {
         let answer: HTTPAnswer
-        let isRepeated: Bool
+        let tries: Int
+
+        /// Whether an earlier try may have had the same effect.
+        var isRepeated: Bool { tries > 1 }
     }
 
-    /// A call that got no answer within a minute.
+    /// A call that got no answer for so long that its user gives up.
     struct Unanswered: Error, CustomStringConvertible {
         let description: String
     }
@@ -54,7 +59,8 @@ final class ClusterCalls: Sendable {
     /// How long an app would wait for an answer.
     private static let patience: Duration = .seconds(15)
     private static let pause: Duration = .seconds(1)
-    private static let giveUpAfter: Duration = .seconds(60)
+    /// Longer than the key of an upload is held that a crash has interrupted.
+    private static let giveUpAfter: Duration = .seconds(90)
     private static let maxBytes = 4 << 20
 
     /// - Parameter edges: The origins of the proxies, such as `http://edge1`.
@@ -72,6 +78,25 @@ final class ClusterCalls: Sendable {
         print("VIOLATION \(what)")
         state.withLock { $0.violations.append(what) }
     }
+
+    /// Counts an answer.
+    func count(_ name: String) { state.withLock { $0.successes[name, default: 0] += 1 } }
+
+    /// Takes note of a call that a storm has sent, and that it does not send again.
+    func note(_ call: StormCall) {
+        let name = "storm: \(call.name)"
+        if let kind = Self.kind(of: call.answer) {
+            let failure = Failure(call: name, kind: kind, start: call.start, end: call.end)
+            // What an app would have asked the other proxy for.
+            if kind == .cut { state.withLock { $0.reroutes.append(failure) } } else { fail(failure) }
+        } else if let answer = call.answer, answer.status == 200 {
+            count(name)
+        } else if let answer = call.answer, !call.refusals.contains(answer.status) {
+            violate("\(name) was answered with \(answer.status): \(answer.text.prefix(200))")
+        }
+    }
+
+    private func fail(_ failure: Failure) { state.withLock { $0.failures.append(failure) } }
 
     /// Sends a call again and again until it is answered by something else than 429 and 5xx, and than
     /// 409 for the same upload.
@@ -100,8 +125,8 @@ final class ClusterCalls: Sendable {
             let answer = try? await send(method, origin + target, headers: headers, body: body)
             let kind = Self.kind(of: answer)
             if let answer, kind == nil {
-                state.withLock { $0.successes[name, default: 0] += 1 }
-                return Settled(answer: answer, isRepeated: attempt > 0)
+                count(name)
+                return Settled(answer: answer, tries: attempt + 1)
             }
             let failure = Failure(call: name, kind: kind ?? .cut, start: start, end: Date())
             // An app that does not reach one proxy tries the other one at once.
@@ -109,11 +134,11 @@ final class ClusterCalls: Sendable {
                 state.withLock { $0.reroutes.append(failure) }
                 continue
             }
-            state.withLock { $0.failures.append(failure) }
+            fail(failure)
             guard ContinuousClock.now < deadline else { break }
             try await Task.sleep(for: Self.pause)
         }
-        throw Unanswered(description: "\(name) got no answer within a minute")
+        throw Unanswered(description: "\(name) got no answer within \(Self.giveUpAfter)")
     }
 
     /// Why a call must be sent again; nil for an answer.
@@ -122,7 +147,8 @@ final class ClusterCalls: Sendable {
         let hasTime = answer.headers["retry-after"].flatMap { Int($0) } != nil
         return switch answer.status {
         case 503 where hasTime: .unavailable
-        case 429 where hasTime, 409 where hasTime: .busy
+        case 409 where hasTime: .underWay
+        case 429 where hasTime: .busy
         case 429, 500...: .wrong(answer.status)
         default: nil
         }

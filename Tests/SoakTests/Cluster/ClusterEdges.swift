@@ -6,13 +6,21 @@ import ServiceTestSupport
 struct ClusterEdges: StormTarget {
     let postgres: PostgresClient
     private let services: [TestService]
+    /// Takes note of all that a storm sends.
+    private let calls: ClusterCalls
 
     var any: TestService {
         get throws { services[.random(in: services.indices)] }
     }
 
+    func note(_ call: StormCall) { calls.note(call) }
+
     /// Runs a body with the proxies.
-    static func with(_ cluster: Cluster, _ body: (ClusterEdges) async throws -> Void) async throws {
+    static func with(
+        _ cluster: Cluster,
+        _ calls: ClusterCalls,
+        _ body: (ClusterEdges) async throws -> Void
+    ) async throws {
         let configuration = try PostgresConfiguration(url: cluster.databaseURL, maxConnections: 4)
         try await PostgresClient.withClient(configuration: configuration) { postgres in
             try await ServedSelfie.withObjects(.disk) { objects in
@@ -29,7 +37,7 @@ struct ClusterEdges: StormTarget {
                         )
                     )
                 }
-                try await body(ClusterEdges(postgres: postgres, services: services))
+                try await body(ClusterEdges(postgres: postgres, services: services, calls: calls))
                 for relay in relays { try await relay.close() }
             }
         }

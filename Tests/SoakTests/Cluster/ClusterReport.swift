@@ -8,9 +8,13 @@ struct ClusterReport {
         /// The calls that failed, by kind.
         var counts: [ClusterCalls.Failure.Kind: Int] = [:]
         /// The time from the loss to the beginning of the last call that failed, in seconds.
+        ///
+        /// This and ``lastEnd`` leave out uploads that were under way.
         var lastBegin: TimeInterval = 0
         /// The time from the loss to the end of the last call that failed, in seconds.
         var lastEnd: TimeInterval = 0
+        /// The same for the last upload that was still under way.
+        var lastUnderWay: TimeInterval = 0
     }
 
     /// For each loss, in order of time.
@@ -28,8 +32,13 @@ struct ClusterReport {
             }
             lines[index].counts[failure.kind, default: 0] += 1
             let time = lines[index].loss.time
-            lines[index].lastBegin = max(lines[index].lastBegin, failure.start.timeIntervalSince(time))
-            lines[index].lastEnd = max(lines[index].lastEnd, failure.end.timeIntervalSince(time))
+            let (begin, end) = (failure.start.timeIntervalSince(time), failure.end.timeIntervalSince(time))
+            if failure.kind == .underWay {
+                lines[index].lastUnderWay = max(lines[index].lastUnderWay, end)
+            } else {
+                lines[index].lastBegin = max(lines[index].lastBegin, begin)
+                lines[index].lastEnd = max(lines[index].lastEnd, end)
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("What the soak of a cluster looks at")
+@Suite("What the soak of a cluster expects of calls after a loss")
 struct ClusterReportTests {
     private static let start = Date(timeIntervalSince1970: 1_000_000)
 
@@ -11,6 +11,11 @@ struct ClusterReportTests {
         to end: TimeInterval
     ) -> ClusterCalls.Failure {
         ClusterCalls.Failure(call: "photo", kind: kind, start: start + begin, end: start + end)
+    }
+
+    /// A report of what followed one loss, which was repaired after 40 seconds.
+    private static func report(_ what: String, _ failures: ClusterCalls.Failure...) -> ClusterReport {
+        ClusterReport(failures, [ClusterLosses.Loss(what: what, time: start, end: start + 40)])
     }
 
     @Test("A failure counts for the last loss before its end, and one before all losses for none")
@@ -35,30 +40,53 @@ struct ClusterReportTests {
         #expect(report.text.contains("primary"))
     }
 
-    private static let whole = """
-        Database:
-          db1 replica running timeline=2 lag=0
-          db2 leader running timeline=2 lag=0
-          db3 sync_standby streaming timeline=2 lag=0
-        Hosts:
-          db1     network up, etcd runs, patroni runs
-        The service:
-          app1    [{"check":"database","ready":true}]
-        Store:
-          HEALTH_OK
-        """
+    @Test("Calls may fail with 503 and Retry-After for 15 seconds, and 5 more until the last one is answered")
+    func time() {
+        #expect(Self.report("primary", Self.failure(.unavailable, from: 15, to: 20)).problems.isEmpty)
+        #expect(
+            Self.report("primary", Self.failure(.unavailable, from: 15.1, to: 16)).problems
+                == ["primary: a call that failed began after 15.1 s"]
+        )
+        // One that waited for an answer until long after that.
+        #expect(
+            Self.report("primary", Self.failure(.unavailable, from: 14.9, to: 20.1)).problems
+                == ["primary: a call that failed ended after 20.1 s"]
+        )
+    }
 
-    @Test("A cluster is whole when nothing is missing")
-    func wholeness() {
-        #expect(ClusterLosses.isWhole(Self.whole))
-        for (text, other) in [
-            ("patroni runs", "patroni DOES NOT RUN"), ("leader running", "replica running"),
-            ("sync_standby", "replica"), ("db1 replica running", "db1 replica starting"),
-            (#""ready":true"#, #""ready":false"#), (#"[{"check":"database","ready":true}]"#, "no answer"),
-            ("HEALTH_OK", "HEALTH_WARN 1 osds down"), ("HEALTH_OK", "no monitor answers"),
-            ("HEALTH_OK", "HEALTH_WARN Degraded data redundancy: 3 pgs degraded"),
-        ] {
-            #expect(!ClusterLosses.isWhole(Self.whole.replacing(text, with: other)), "\(other)")
+    @Test("An upload whose first try was interrupted may be under way until its key is given up")
+    func underWay() {
+        #expect(Self.report("app1", Self.failure(.underWay, from: 59, to: 60)).problems.isEmpty)
+        #expect(
+            Self.report("app1", Self.failure(.underWay, from: 59, to: 60.1)).problems
+                == ["app1: an upload was under way after 60.1 s"]
+        )
+    }
+
+    @Test("Any other failure is a defect, and so is one without a loss", arguments: ["primary", "app1", "edge1"])
+    func kinds(what: String) {
+        for kind: ClusterCalls.Failure.Kind in [.busy, .wrong(500), .wrong(503), .wrong(429)] {
+            #expect(Self.report(what, Self.failure(kind, from: 1, to: 2)).problems == ["\(what): \(kind), 1 times"])
         }
+        #expect(Self.report(what, Self.failure(.unavailable, from: -2, to: -1)).problems.count == 1)
+        #expect(Self.report(what, Self.failure(.cut, from: -2, to: -1)).rerouteProblems.count == 1)
+    }
+
+    @Test("Only the loss of a proxy or a process cuts clients off")
+    func cuts() {
+        for what in ClusterLosses.all {
+            let report = Self.report(what, Self.failure(.cut, from: 1, to: 2))
+            let isExpected = ["edge1", "haproxy of edge2", "app1", "selfie of app3", "power of app4"].contains(what)
+            #expect(report.problems.isEmpty == isExpected, "\(what)")
+            #expect(report.rerouteProblems.isEmpty == isExpected, "\(what)")
+        }
+    }
+
+    @Test("A lost proxy may be gone until it is back, and a lost process cuts clients off at once")
+    func reroutes() {
+        #expect(Self.report("edge1", Self.failure(.cut, from: 40, to: 41)).rerouteProblems.isEmpty)
+        #expect(Self.report("edge1", Self.failure(.cut, from: 41, to: 42)).rerouteProblems.count == 1)
+        #expect(Self.report("app1", Self.failure(.cut, from: 15, to: 20)).rerouteProblems.isEmpty)
+        #expect(Self.report("app1", Self.failure(.cut, from: 16, to: 17)).rerouteProblems.count == 1)
     }
 }

@@ -49,6 +49,9 @@ struct ClusterWitness: Sendable {
         zip(writes, writes.dropFirst()).count { $0.host != $1.host }
     }
 
+    /// How many times it may have changed: once for each loss of a primary.
+    static func maxChanges(_ losses: [ClusterLosses.Loss]) -> Int { losses.count(where: \.takesPrimary) }
+
     /// Which of the committed rows the database does not have.
     static func missing(_ writes: [Write], _ postgres: PostgresClient) async throws -> [String] {
         let rows = try await postgres.read("SELECT host || ' ' || number AS row FROM cluster_witness")
