@@ -63,5 +63,7 @@ struct ClusterSoakTests {
         #expect(reroutes.rerouteProblems.isEmpty, "\(reroutes.rerouteProblems)")
         let missing = ClusterLosses.missing(losses, in: duration)
         #expect(missing.isEmpty, "never lost: \(missing)")
+        let unanswered = ClusterUser.unanswered(calls.successes, in: duration)
+        #expect(unanswered.isEmpty, "never answered: \(unanswered)")
     }
 }

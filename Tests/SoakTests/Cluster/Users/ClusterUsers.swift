@@ -7,11 +7,14 @@ extension [ClusterUser] {
         _ repertoire: ClusterUser.Repertoire,
         _ calls: ClusterCalls
     ) async throws -> [ClusterUser] {
+        let members = ClusterMembers()
         var users: [ClusterUser] = []
         // A process hashes few passwords at the same time.
         while users.count < count {
             let numbers = users.count..<Swift.min(count, users.count + Self.atOnce)
-            let some = numbers.map { ClusterUser(number: $0, repertoire: repertoire, calls: calls) }
+            let some = numbers.map {
+                ClusterUser(number: $0, repertoire: repertoire, calls: calls, members: members)
+            }
             users += try await some.changed { user in try await user.join() }
         }
         return users
