@@ -64,7 +64,7 @@ actor NotificationListener {
         } else if !isConnecting, backOff.allowsAttempt(now: now) {
             connect()
         }
-        var deadline = connection.map { $0.nextDeadline } ?? (isConnecting ? nil : backOff.nextAttempt)
+        var deadline = connection.map { $0.nextDeadline(after: now) } ?? (isConnecting ? nil : backOff.nextAttempt)
         // A listener that was too slow gets `mayHaveMissed` as soon as there is room, even if nothing more arrives.
         if isSubscribed, hasMissed { deadline = earlier(deadline, now + Self.patience) }
         wakeUpCall.ask(for: deadline, on: eventLoop) {

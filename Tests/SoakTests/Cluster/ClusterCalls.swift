@@ -23,6 +23,8 @@ final class ClusterCalls: Sendable {
             case wrong(Int)
             /// No whole answer.
             case cut
+            /// An export that broke off: its answer begins before all of it was read.
+            case brokenOff
         }
 
         let call: String
@@ -85,7 +87,7 @@ final class ClusterCalls: Sendable {
     /// Takes note of a call that a storm has sent, and that it does not send again.
     func note(_ call: StormCall) {
         let name = "storm: \(call.name)"
-        if let kind = Self.kind(of: call.answer) {
+        if let kind = Self.kind(of: call.answer, to: call.name) {
             let failure = Failure(call: name, kind: kind, start: call.start, end: call.end)
             // What an app would have asked the other proxy for.
             if kind == .cut { state.withLock { $0.reroutes.append(failure) } } else { fail(failure) }
@@ -123,7 +125,7 @@ final class ClusterCalls: Sendable {
             let start = Date()
             let origin = edges[(edge + attempt) % edges.count]
             let answer = try? await send(method, origin + target, headers: headers, body: body)
-            let kind = Self.kind(of: answer)
+            let kind = Self.kind(of: answer, to: name)
             if let answer, kind == nil {
                 count(name)
                 return Settled(answer: answer, tries: attempt + 1)
@@ -142,8 +144,8 @@ final class ClusterCalls: Sendable {
     }
 
     /// Why a call must be sent again; nil for an answer.
-    private static func kind(of answer: HTTPAnswer?) -> Failure.Kind? {
-        guard let answer else { return .cut }
+    private static func kind(of answer: HTTPAnswer?, to name: String) -> Failure.Kind? {
+        guard let answer else { return name == ClusterAccount.export ? .brokenOff : .cut }
         let hasTime = answer.headers["retry-after"].flatMap { Int($0) } != nil
         return switch answer.status {
         case 503 where hasTime: .unavailable

@@ -37,6 +37,8 @@ extension ClusterReport {
         switch kind {
         // The contract's answer to an upload whose first try has not ended.
         case .unavailable, .underWay: true
+        // What is sent in pieces can only break off when the database or the store is lost.
+        case .brokenOff: true
         // A client has no connection to other hosts. What it is cut off from is a proxy, or a process in mid-answer.
         case .cut: loss.takesEdge || loss.takesApp
         // No client of the soak sends too much, and 5xx other than 503 means a defect.

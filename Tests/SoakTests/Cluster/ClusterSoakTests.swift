@@ -6,9 +6,9 @@ import Testing
 @Suite("A cluster loses its hosts", .enabled(if: Cluster.isThere, "bin/soak cluster runs it"))
 struct ClusterSoakTests {
     private static let userCount = 200
-    /// Between two calls of a user.
-    private static let pause: Duration = .seconds(4)
-    private static let stormPause: Duration = .seconds(2)
+    /// Between two calls of a user: the load that leaves two cores some time for fifteen hosts.
+    private static let pause: Duration = .seconds(8)
+    private static let stormPause: Duration = .seconds(4)
     private static let seed: UInt64 = 53
 
     @Test("Of what was answered, nothing is lost, doubled or shown to others, and nobody misses a change")
