@@ -1,5 +1,6 @@
 import ConnectionTestSupport
 import Foundation
+import Postgres
 import ServerProcesses
 import ServiceTestSupport
 import TestSupport

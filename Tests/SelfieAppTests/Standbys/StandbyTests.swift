@@ -96,11 +96,11 @@ struct StandbyTests {
 
     @Test("A list of photos has what a command has changed in them, although no session has written it")
     func changedPhotos() async throws {
-        try await Self.run { service, standby, cluster in
+        try await TestService.runWithStandby { service, standby, cluster in
             let token = try await service.makeToken()
             #expect(try await service.upload(token: token).status == 200)
             try await service.postgres.write("UPDATE photos SET width = NULL, height = NULL")
-            try await Self.catchUp(standby, cluster)
+            try await standby.catchUpWithHeartbeat(of: cluster)
             func width() async throws -> Int? {
                 try await service.list(token: token).jsonArray?.first?["width"] as? Int
             }

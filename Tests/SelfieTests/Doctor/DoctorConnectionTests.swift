@@ -117,7 +117,7 @@ struct DoctorConnectionTests {
     ///
     /// With one in an hour, it does not matter how long the test takes.
     private static func beat(_ primary: OwnCluster, after seconds: Int) async throws {
-        try await PostgresClient.withClient(configuration: .patient(url: primary.url)) { postgres in
+        _ = try await PostgresClient.withClient(configuration: .patient(url: primary.url)) { postgres in
             try await postgres.write(
                 """
                 INSERT INTO replication_heartbeat (beaten_at) VALUES (now() + make_interval(secs => \(seconds)::integer))

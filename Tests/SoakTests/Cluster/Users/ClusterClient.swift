@@ -1,3 +1,4 @@
+import ConnectionTestSupport
 import Foundation
 import TestSupport
 
