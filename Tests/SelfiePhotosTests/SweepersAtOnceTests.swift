@@ -89,8 +89,10 @@ struct SweepersAtOnceTests {
             expected += (1...140).map { "gone-\($0)" }
             try await Self.holdFirstClaim(scene.postgres)
             let (first, second) = (Record(), Record())
-            let sweep = try await scene.postgres.withConnection { lock in
-                try await lock.query("SELECT pg_advisory_lock(1)")
+            // A pooler would lend the session that has the lock to others.
+            let direct = try PostgresConfiguration.direct(url: scene.databaseURL, maxConnections: 1)
+            let sweep = try await PostgresClient.withClient(configuration: direct) { holder in
+                _ = try await holder.read("SELECT pg_advisory_lock(1)")
                 let held = Self.sweep(scene, first)
                 try await poll("the first has taken on a batch") { try await Self.waiting(scene) == 1 }
                 let other = Self.sweep(scene, second)
@@ -102,7 +104,7 @@ struct SweepersAtOnceTests {
                 #expect(first.removed.isEmpty)
                 #expect(second.removed.count == 60)
                 #expect(try await scene.deletions().count == 100)
-                try await lock.query("SELECT pg_advisory_unlock(1)")
+                _ = try await holder.read("SELECT pg_advisory_unlock(1)")
                 try await other.value
                 return held
             }

@@ -58,7 +58,8 @@ struct ChangePlanTests {
     @Test("The server plans the comparison once for one stream and once for several, with and without roles")
     func genericPlans() async throws {
         try await TestCluster.withDatabase { url in
-            let configuration = try PostgresConfiguration.patient(url: url, maxConnections: 1)
+            // Behind a pooler, nothing is prepared.
+            let configuration = try PostgresConfiguration.direct(url: url, maxConnections: 1)
             try await PostgresClient.withClient(configuration: configuration) { postgres in
                 let schema = try await SchemaStore(postgres: postgres).applied()
                 let position = ChangeCursor.Position(
