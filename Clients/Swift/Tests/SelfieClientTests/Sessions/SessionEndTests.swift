@@ -190,4 +190,31 @@ struct SessionEndTests {
             }
         }
     }
+
+    @Test(
+        "While a deletion is on its way, nobody is told of the end that another call finds; then its answer is lost",
+        .timeLimit(.minutes(1))
+    )
+    func lostDeletion() async throws {
+        try await TestFolder.with { folder in
+            let (refused, refusal) = AsyncStream.makeStream(of: Void.self)
+            let transport = ScriptedTransport { request, _ in
+                guard request.method == "DELETE" else { return .refusal(401, "token_invalid") }
+                for await _ in refused { break }
+                throw TransportError.interrupted
+            }
+            let selfie = try Selfie.scripted(transport, folder: folder)
+            var events = selfie.sessionEvents.makeAsyncIterator()
+            let deletion = Task { try await selfie.deleteAccount(proof: .password("password")) }
+            while !transport.all.contains(where: { $0.method == "DELETE" }) { await Task.yield() }
+            await #expect(throws: SelfieError.notSignedIn) { try await selfie.profile() }
+            #expect(try selfie.userID == "ada")
+            refusal.yield()
+            await #expect(throws: SelfieError.interrupted) { try await deletion.value }
+            #expect(await events.next() == .ended(userID: "ada", .revoked))
+            // It goes with the outbox, before the app is told.
+            #expect(!selfie.api.folders.hasDeletionMark("ada"))
+            #expect(try selfie.userID == nil)
+        }
+    }
 }
