@@ -26,7 +26,7 @@ package struct Migrator: Sendable {
     ///   - migrations: The steps, in the order of their versions.
     ///   - lock: The number of the advisory lock. It is the same in all versions of a program, and nothing else in the
     ///     database may lock it.
-    ///   - attempts: How often a step is tried while its tables are in use: by default for two minutes or more.
+    ///   - attempts: How often a step is tried while its tables are in use: by default for about two minutes.
     package init(configuration: PostgresConfiguration, migrations: [Migration], lock: Int, attempts: Int = 100) {
         var configuration = configuration
         configuration.statementTimeout = nil

@@ -56,7 +56,7 @@ struct StandbyWriteMiddleware: ServiceMiddleware {
 
     /// Makes a note, but does not hold up the refusal for long.
     ///
-    /// The database may be in trouble. So few such notes are under way at once, and others are left out.
+    /// The database may be overloaded. So few such notes are under way at once, and others are left out.
     private func tryToNote(_ sessionID: Int) async {
         guard let permit = try? notesAfterFailure.acquire(for: sessionID) else { return }
         defer { withExtendedLifetime(permit) {} }

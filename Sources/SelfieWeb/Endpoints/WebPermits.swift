@@ -7,7 +7,7 @@ package import ObjectStore
 package struct WebPermits: Sendable {
     /// The notes of calls that failed and may have written, see ``WriteNote``; the holders are sessions.
     ///
-    /// Each takes a connection to a database that may be in trouble.
+    /// Each takes a connection to a database that may be overloaded.
     let notesAfterFailure = Permits<Int>("NOTES_AT_ONCE", per: "SESSION", PermitLimits(total: 4))
     /// How long such a call waits for its note.
     package var maxNoteTime: Duration = .seconds(1)
