@@ -101,8 +101,7 @@ extension Selfie {
     /// Begins a session by an answer that has a token.
     private func begin(_ answer: AccountAnswer) async throws -> Account {
         guard let token = answer.token else { throw SelfieError.unexpectedAnswer(status: 200) }
-        // The account is there, whatever became of a call that was to delete it.
-        api.folders.removeDeletionMark(answer.id)
+        api.folders.removeDeletion(of: answer.id)
         try api.sessions.begin(Session(token: token, userID: answer.id))
         await sessionFollower.catchUp()
         return answer.account
@@ -208,7 +207,7 @@ extension Selfie {
     /// Deletes the account with all that it owns.
     ///
     /// The client's copies go as well, and what waits in the outbox. If the answer is lost, they go as soon as the service says
-    /// that it does not know the session any more.
+    /// that it does not know the session any more. If the app signs out before that, what waits in the outbox stays.
     ///
     /// - Throws: ``SelfieError/passwordWrong``; ``SelfieError/interrupted`` when it is not known whether it was done.
     public func deleteAccount(proof: Proof) async throws {
@@ -228,6 +227,9 @@ extension Selfie {
                     try? api.folders.setDeletionMark(session.userID)
                     throw failure
                 }
+                // The app may end before the outbox is removed.
+                try? api.folders.setDeletionMark(session.userID)
+                try? api.folders.confirmDeletion(session.userID)
             }
         } catch let failure as APIClient.FailedCall {
             if [.passwordWrong, .codeWrong].contains(failure.error) {

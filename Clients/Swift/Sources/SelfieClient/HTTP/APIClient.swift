@@ -11,8 +11,8 @@ final class APIClient: Sendable {
 
     init(url: URL, credential: APICredential, configuration: SelfieConfiguration) {
         (self.url, self.credential, self.configuration) = (url, credential, configuration)
-        sessions = SessionState(store: configuration.tokenStore)
         folders = UserFolders(folder: configuration.folder)
+        sessions = SessionState(store: configuration.tokenStore, folders: folders)
         cipher = PasswordCipher(passphrase: credential.password.text)
     }
 

@@ -90,7 +90,7 @@ public actor Outbox {
         }
         if let store, store.userID == session.userID { return store }
         close()
-        let folder = folder(of: session.userID)
+        let folder = Self.outbox(of: folders.folder(of: session.userID))
         var queue = OutboxQueue(timing: Self.timing(api.configuration))
         let store = try OutboxStore(folder: folder, userID: session.userID, disk: disk) { queue.apply($0) }
         if store.isDamaged { api.log(.warning, "The outbox was damaged. Some items may be missing.") }
@@ -104,9 +104,7 @@ public actor Outbox {
         return store
     }
 
-    private func folder(of userID: String) -> URL {
-        folders.folder(of: userID).appendingPathComponent("outbox")
-    }
+    private static func outbox(of user: URL) -> URL { user.appendingPathComponent("outbox") }
 
     private func close() {
         for task in sending.values { task.cancel() }
@@ -316,7 +314,28 @@ public actor Outbox {
     /// Removes all items of a user, of which nobody may see anything any more.
     func removeAll(of userID: String) {
         if store?.userID == userID { close() }
-        try? disk.remove(folder(of: userID))
+        remove(in: folders.folder(of: userID))
+    }
+
+    /// Removes the outboxes of deleted accounts, but for those that somebody has open.
+    func removeDeleted(exceptOf userID: String?) {
+        for user in folders.deleted(exceptOf: userID) {
+            let outbox = Self.outbox(of: user)
+            do {
+                // Only a folder that is there can be locked.
+                try disk.makeFolder(outbox)
+                let lock = try FolderLock(outbox)
+                withExtendedLifetime(lock) { remove(in: user) }
+            } catch {
+                api.log(.warning, "The outbox of a deleted account can't be removed now.", ["reason": "\(error)"])
+            }
+        }
+    }
+
+    /// If it fails, the next start tries it again.
+    private func remove(in user: URL) {
+        guard (try? disk.remove(Self.outbox(of: user))) != nil else { return }
+        folders.removeConfirmedDeletion(in: user)
     }
 
     // MARK: Sending

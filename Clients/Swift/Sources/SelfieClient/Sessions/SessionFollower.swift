@@ -40,11 +40,8 @@ final class SessionFollower: Sendable {
         if case .ended(let userID, let reason) = event, (try? api.sessions.current()?.userID) != userID {
             await photos.removeCopies(of: userID)
             await replicas.removeCopies(of: userID)
-            if reason == .revoked, api.folders.hasDeletionMark(userID) {
-                // The account was deleted, although the answer was lost.
-                await outbox.removeAll(of: userID)
-                api.folders.removeDeletionMark(userID)
-            }
+            // The account was deleted, although the answer was lost.
+            if reason == .revoked { await outbox.removeDeleted(exceptOf: try? api.sessions.current()?.userID) }
         }
         listeners.tell(event)
         let ready = progress.withLock { progress in
@@ -68,7 +65,9 @@ final class SessionFollower: Sendable {
         }
     }
 
-    /// Removes copies of all users but the one who is signed in: the app may have ended before it was done.
+    /// Removes copies of all users but the one who is signed in, and outboxes of deleted accounts.
+    ///
+    /// The app may have ended before it was done.
     private func removeOthers() async {
         let userID: String?
         do {
@@ -79,5 +78,6 @@ final class SessionFollower: Sendable {
         }
         await photos.removeCopies(exceptOf: userID)
         await replicas.removeCopies(exceptOf: userID)
+        await outbox.removeDeleted(exceptOf: userID)
     }
 }

@@ -41,10 +41,11 @@ final class SessionState: Sendable {
     }
 
     private let store: any TokenStore
+    private let folders: UserFolders
     private let state = Locked(State())
     private let listeners = SessionListeners()
 
-    init(store: any TokenStore) { self.store = store }
+    init(store: any TokenStore, folders: UserFolders) { (self.store, self.folders) = (store, folders) }
 
     /// The present session; nil if nobody is signed in.
     ///
@@ -142,6 +143,8 @@ final class SessionState: Sendable {
                 return true
             }
             state.session = nil
+            // It is known from now on, also if the app ends before the outbox is removed.
+            if reason == .revoked { try? folders.confirmDeletion(session.userID) }
             // If the store can't be changed now, the next start finds a token that the service refuses.
             try? store.remove()
             tell(.ended(userID: session.userID, reason), &state)

@@ -25,11 +25,14 @@ struct UserFolders: Sendable {
 
     /// A file that says that a user's account may be deleted: the answer to the call was lost.
     ///
-    /// It is written behind the call, and removed as soon as the account proves to be there. If the app is killed in between,
-    /// the outbox of a deleted account may be left. The other way round, unsent photos would be lost.
+    /// It is written behind the call, and removed as soon as the account proves to be there. If the app is killed before it is
+    /// written, the outbox of a deleted account may be left. The other way round, unsent photos would be lost.
     private func deletionMark(_ userID: String) -> URL {
         folder(of: userID).appendingPathComponent("account-deletion")
     }
+
+    /// The mark's name when the account is deleted, until the outbox is removed.
+    private static func confirmedDeletion(in user: URL) -> URL { user.appendingPathComponent("account-deleted") }
 
     func hasDeletionMark(_ userID: String) -> Bool {
         FileManager.default.fileExists(atPath: deletionMark(userID).path)
@@ -42,4 +45,25 @@ struct UserFolders: Sendable {
     }
 
     func removeDeletionMark(_ userID: String) { try? Disk().remove(deletionMark(userID)) }
+
+    /// Says that a marked account is deleted.
+    ///
+    /// - Throws: ``SelfieError/storage(_:)``; the mark stays then.
+    func confirmDeletion(_ userID: String) throws {
+        try Disk().move(deletionMark(userID), to: Self.confirmedDeletion(in: folder(of: userID)))
+    }
+
+    /// The folders of all users whose accounts are deleted, but one.
+    func deleted(exceptOf userID: String?) -> [URL] {
+        others(than: userID).filter { FileManager.default.fileExists(atPath: Self.confirmedDeletion(in: $0).path) }
+    }
+
+    /// Forgets that an account is deleted, since nothing of it is left.
+    func removeConfirmedDeletion(in user: URL) { try? Disk().remove(Self.confirmedDeletion(in: user)) }
+
+    /// The account is there, whatever became of a call that was to delete it.
+    func removeDeletion(of userID: String) {
+        removeDeletionMark(userID)
+        removeConfirmedDeletion(in: folder(of: userID))
+    }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import SelfieClient
+@_spi(Testing) @testable import SelfieClient
 
 @Suite("The answer to the deletion of an account")
 struct LostDeletionTests {
@@ -107,18 +107,113 @@ struct LostDeletionTests {
         }
     }
 
-    @Test("Signing out leaves the outbox, also at the next start", .timeLimit(.minutes(1)))
-    func signOut() async throws {
+    @Test(
+        "An end that is not the service's leaves the outbox, also at the next start",
+        .timeLimit(.minutes(1)),
+        arguments: ["signed out", "expired", "replaced", "replaced in the store", "lost"]
+    )
+    func otherEnds(how: String) async throws {
+        try await TestFolder.with { folder in
+            let code = how == "expired" ? "token_expired" : "token_invalid"
+            let selfie = try await Self.selfie(
+                folder,
+                deletion: { .refusal(500, "internal_error") },
+                profile: { .refusal(401, code) }
+            )
+            #expect(await Self.deleteAccount(selfie) == .unavailable(retryAfter: nil))
+            let bob = Session(token: Token("b"), userID: "bob")
+            switch how {
+            case "signed out": try await selfie.signOut()
+            case "expired": await #expect(throws: SelfieError.notSignedIn) { try await selfie.photos.list() }
+            case "replaced": try selfie.api.sessions.begin(bob)
+            case "replaced in the store":
+                try selfie.api.configuration.tokenStore.write(JSONCoding.encode(bob))
+                await #expect(throws: SelfieError.notSignedIn) { try await selfie.photos.list() }
+            default:
+                // The app's store is empty at the next start.
+                await selfie.outbox.removeDeleted(exceptOf: nil)
+            }
+            await selfie.sessionFollower.catchUp()
+            try await Self.start(folder)
+            #expect(try Self.hasPhoto(folder))
+        }
+    }
+
+    /// Starts another client, which removes what a start removes.
+    private static func start(_ folder: URL) async throws {
+        let transport = ScriptedTransport { _, _ in
+            .json(#"{"id":"eve","first_name":"E","last_name":"L","email":"e@x.example","api_authtoken":"e"}"#)
+        }
+        let selfie = try Selfie.scripted(transport, folder: folder, token: nil)
+        // A sign-in waits for the start.
+        try await selfie.signIn(email: "e@x.example", password: "password")
+    }
+
+    @Test("A deletion that is called again is not done, if the session has only expired", .timeLimit(.minutes(1)))
+    func expired() async throws {
+        try await TestFolder.with { folder in
+            let isFirst = Locked(true)
+            let selfie = try await Self.selfie(folder) {
+                let isLost = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                return isLost ? .refusal(500, "internal_error") : .refusal(401, "token_expired")
+            }
+            #expect(await Self.deleteAccount(selfie) == .unavailable(retryAfter: nil))
+            #expect(await Self.deleteAccount(selfie) == .notSignedIn)
+            await selfie.sessionFollower.catchUp()
+            #expect(try Self.hasPhoto(folder))
+        }
+    }
+
+    @Test(
+        "An outbox that is not removed when the account is deleted is removed at the next start",
+        .timeLimit(.minutes(1)),
+        arguments: ["answered", "lost"]
+    )
+    func unremovable(answer: String) async throws {
+        try await TestFolder.with { folder in
+            let transport = ScriptedTransport { request, _ in
+                switch request.url.path.split(separator: "/").last {
+                case "account" where answer == "answered": return .json("{}")
+                case "account": throw TransportError.interrupted
+                case "get_photos": return .refusal(401, "token_invalid")
+                default: throw TransportError.notConnected
+                }
+            }
+            let isReadOnly = Locked(true)
+            let selfie = try Selfie.scripted(transport, folder: folder) { configuration in
+                configuration.beforeStep = { step in
+                    guard step == "remove", isReadOnly.withLock(\.self) else { return }
+                    throw SelfieError.storage("The disk is read-only.")
+                }
+            }
+            try await selfie.outbox.upload(.data(TestPhoto.png), title: "precious")
+            #expect(await Self.deleteAccount(selfie) == (answer == "answered" ? nil : .interrupted))
+            if answer == "lost" { await #expect(throws: SelfieError.notSignedIn) { try await selfie.photos.list() } }
+            await selfie.sessionFollower.catchUp()
+            #expect(try Self.hasPhoto(folder))
+            try await Self.start(folder)
+            #expect(try !Self.hasPhoto(folder))
+            #expect(selfie.api.folders.deleted(exceptOf: nil).isEmpty)
+        }
+    }
+
+    @Test("An outbox of a deleted account is left while somebody has it open, and after a sign-in")
+    func confirmed() async throws {
         try await TestFolder.with { folder in
             let selfie = try await Self.selfie(folder, deletion: { .refusal(500, "internal_error") })
-            #expect(await Self.deleteAccount(selfie) == .unavailable(retryAfter: nil))
+            let folders = selfie.api.folders
+            try folders.setDeletionMark("ada")
+            try folders.confirmDeletion("ada")
+            try await Self.start(folder)
+            #expect(try Self.hasPhoto(folder))
+            #expect(folders.deleted(exceptOf: nil) == [folders.folder(of: "ada")])
+            #expect(folders.deleted(exceptOf: "ada").isEmpty)
             try await selfie.signOut()
-            let transport = ScriptedTransport { _, _ in
-                .json(#"{"id":"bob","first_name":"B","last_name":"L","email":"b@x.example","api_authtoken":"b"}"#)
-            }
-            let next = try Selfie.scripted(transport, folder: folder, token: nil)
-            // A sign-in waits until all that a start removes is removed.
-            try await next.signIn(email: "b@x.example", password: "password")
+            try await selfie.signIn(email: "a@x.example", password: "password")
+            #expect(folders.deleted(exceptOf: nil).isEmpty)
             #expect(try Self.hasPhoto(folder))
         }
     }
