@@ -174,6 +174,30 @@ struct MigratorTests {
         }
     }
 
+    @Test(
+        "A step that is stopped while its table is in use leaves nothing, and the next run applies it",
+        arguments: [true, false]
+    )
+    func cancelled(whileItWaits: Bool) async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            let steps = try Self.steps()
+            _ = try await migrator(url, [steps[0]]).up()
+            let change = try Self.migration(2, up: "CREATE TABLE t2 (); ALTER TABLE t1 ADD COLUMN more int;")
+            let migrator = try migrator(url, [steps[0], change])
+            try await TestCluster.withClient(url) { client in
+                try await Self.whileReading("t1", client) { _ in
+                    let run = Task { try await migrator.up() }
+                    try await poll("it waits") { try await Self.waits(client) }
+                    if !whileItWaits { try await poll("it pauses") { try await !Self.waits(client) } }
+                    run.cancel()
+                    await #expect(throws: (any Error).self) { try await run.value }
+                }
+            }
+            #expect(try await tables(url) == ["t1"])
+            #expect(try await migrator.up() == [change])
+        }
+    }
+
     @Test("A step whose down script fails stays applied, and later ones are reverted")
     func failureDown() async throws {
         try await TestCluster.withEmptyDatabase { url in
