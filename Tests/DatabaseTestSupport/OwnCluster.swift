@@ -88,7 +88,7 @@ package struct OwnCluster: Sendable {
         let source = ["host", "port", "user"].compactMap { key in options[key].map { "\(key)=\($0)" } }
         let settings = [
             "fsync": "off", "primary_conninfo": source.joined(separator: " ") + " application_name=standby",
-            "recovery_min_apply_delay": "\(Int(delay / .milliseconds(1)))ms",
+            "recovery_min_apply_delay": "\(Int(delay / .milliseconds(1)))ms", "hot_standby_feedback": "on",
         ]
         let standby = EmbeddedPostgres(directory: copy.path, name: "selfie", settings: settings)
         let result: Result<Void, any Error>
