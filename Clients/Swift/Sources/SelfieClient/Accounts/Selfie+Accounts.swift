@@ -207,7 +207,8 @@ extension Selfie {
     /// Deletes the account with all that it owns.
     ///
     /// The client's copies go as well, and what waits in the outbox. If the answer is lost, they go as soon as the service says
-    /// that it does not know the session any more. If the app signs out before that, what waits in the outbox stays.
+    /// that it does not know the session any more, whatever the reason. If the app signs out before that, what waits in the
+    /// outbox stays.
     ///
     /// - Throws: ``SelfieError/passwordWrong``; ``SelfieError/interrupted`` when it is not known whether it was done.
     public func deleteAccount(proof: Proof) async throws {
@@ -216,12 +217,15 @@ extension Selfie {
         (call.authentication, call.isRepeatable) = (.userWithID(session.userID), false)
         try call.send(try parameters(of: proof))
         let deletion = call
-        let mayBeDeleted = api.folders.hasDeletionMark(session.userID)
+        var mayBeDeleted = false
         do {
             // The mark is set before the end is told, also if another call hears of it first.
             try await api.sessions.holdEnd(of: session) {
                 do {
                     _ = try await api.sendNotingFailure(deletion)
+                } catch let failure as APIClient.FailedCall where failure.error == .notSignedIn {
+                    mayBeDeleted = api.folders.hasDeletionMark(session.userID)
+                    throw failure
                 } catch let failure as APIClient.FailedCall where failure.mayBeDone {
                     // Without it, the outbox is left. That harms nobody.
                     try? api.folders.setDeletionMark(session.userID)
@@ -241,8 +245,9 @@ extension Selfie {
             }
             throw failure.error
         }
-        await outbox.removeAll(of: session.userID)
+        // The session ends first, so that nothing is added meanwhile.
         if let present = try? api.sessions.current(), present.userID == session.userID { await end(present) }
+        await outbox.removeAll(of: session.userID)
         api.folders.removeDeletionMark(session.userID)
     }
 

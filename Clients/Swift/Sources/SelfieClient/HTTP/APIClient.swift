@@ -154,14 +154,14 @@ final class APIClient: Sendable {
         (request.answerFile, request.backgroundID) = (call.answerFile, call.backgroundID)
         if case .app = call.authentication { request.headers["Authorization"] = credential.header }
         if let session { request.headers["Authorization"] = "Bearer \(session.token.text)" }
-        let mayBeDeleted = session.map { folders.hasDeletionMark($0.userID) } ?? false
+        let mayBeDeleted = session.map { folders.mayBeDeleted($0.userID) } ?? false
         let start = ContinuousClock.now
         do {
             let response = try await configuration.transport.send(request, progress: progress)
             log(call, start, status: "\(response.status)", requestID: response.headers["x-request-id"])
             if response.status == 200 || call.alsoAccepts.contains(response.status) {
                 // The account is still there, so the call that was to delete it was not done.
-                if mayBeDeleted, let session { folders.removeDeletionMark(session.userID) }
+                if mayBeDeleted, let session { folders.removeDeletion(of: session.userID) }
                 return response
             }
             let error = SelfieError.of(response)

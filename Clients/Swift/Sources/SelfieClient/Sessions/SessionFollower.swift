@@ -37,11 +37,10 @@ final class SessionFollower: Sendable {
 
     private func handle(_ event: SessionEvent) async {
         await outbox.openIfSignedIn()
-        if case .ended(let userID, let reason) = event, (try? api.sessions.current()?.userID) != userID {
+        if case .ended(let userID, _) = event, (try? api.sessions.current()?.userID) != userID {
             await photos.removeCopies(of: userID)
             await replicas.removeCopies(of: userID)
-            // The account was deleted, although the answer was lost.
-            if reason == .revoked { await outbox.removeDeleted(exceptOf: try? api.sessions.current()?.userID) }
+            await outbox.removeDeleted(exceptOf: try? api.sessions.current()?.userID)
         }
         listeners.tell(event)
         let ready = progress.withLock { progress in

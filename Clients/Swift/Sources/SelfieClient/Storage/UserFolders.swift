@@ -53,10 +53,15 @@ struct UserFolders: Sendable {
         try Disk().move(deletionMark(userID), to: Self.confirmedDeletion(in: folder(of: userID)))
     }
 
-    /// The folders of all users whose accounts are deleted, but one.
-    func deleted(exceptOf userID: String?) -> [URL] {
-        others(than: userID).filter { FileManager.default.fileExists(atPath: Self.confirmedDeletion(in: $0).path) }
+    private static func isDeleted(_ user: URL) -> Bool {
+        FileManager.default.fileExists(atPath: confirmedDeletion(in: user).path)
     }
+
+    /// The folders of all users whose accounts are deleted, but one.
+    func deleted(exceptOf userID: String?) -> [URL] { others(than: userID).filter(Self.isDeleted) }
+
+    /// Whether something says that the account is deleted, or may be.
+    func mayBeDeleted(_ userID: String) -> Bool { hasDeletionMark(userID) || Self.isDeleted(folder(of: userID)) }
 
     /// Forgets that an account is deleted, since nothing of it is left.
     func removeConfirmedDeletion(in user: URL) { try? Disk().remove(Self.confirmedDeletion(in: user)) }

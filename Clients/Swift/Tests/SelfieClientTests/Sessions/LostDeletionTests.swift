@@ -197,6 +197,37 @@ struct LostDeletionTests {
         }
     }
 
+    @Test("Any call that succeeds proves that the account is there, also if it was said to be deleted")
+    func isThereAfterAll() async throws {
+        try await TestFolder.with { folder in
+            let selfie = try await Self.selfie(
+                folder,
+                deletion: { .refusal(500, "internal_error") },
+                profile: { .json("[]") }
+            )
+            let folders = selfie.api.folders
+            try folders.setDeletionMark("ada")
+            try folders.confirmDeletion("ada")
+            #expect(try await selfie.photos.list().isEmpty)
+            #expect(folders.deleted(exceptOf: nil).isEmpty)
+        }
+    }
+
+    @Test("A refused deletion is not done, if another call has proved meanwhile that the account is there")
+    func provedMeanwhile() async throws {
+        try await TestFolder.with { folder in
+            let folders = UserFolders(folder: folder)
+            let selfie = try await Self.selfie(folder) {
+                folders.removeDeletion(of: "ada")
+                return .refusal(401, "token_invalid")
+            }
+            try folders.setDeletionMark("ada")
+            #expect(await Self.deleteAccount(selfie) == .notSignedIn)
+            await selfie.sessionFollower.catchUp()
+            #expect(try Self.hasPhoto(folder))
+        }
+    }
+
     @Test("An outbox of a deleted account is left while somebody has it open, and after a sign-in")
     func confirmed() async throws {
         try await TestFolder.with { folder in
