@@ -239,7 +239,6 @@ struct LostDeletionTests {
             #expect(try Self.hasPhoto(folder))
             #expect(folders.deleted(exceptOf: nil) == [folders.folder(of: "ada")])
             #expect(folders.deleted(exceptOf: "ada").isEmpty)
-            try await selfie.signOut()
             try await selfie.signIn(email: "a@x.example", password: "password")
             #expect(folders.deleted(exceptOf: nil).isEmpty)
             #expect(try Self.hasPhoto(folder))
