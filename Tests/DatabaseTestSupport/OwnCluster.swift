@@ -146,7 +146,15 @@ package struct Standby: Sendable {
     }
 
     /// Replays nothing until ``resumeReplay()``.
-    package func pauseReplay() async throws { try await run("SELECT pg_wal_replay_pause()") }
+    package func pauseReplay() async throws {
+        try await run("SELECT pg_wal_replay_pause()")
+        // That has only asked for it, and the standby may still replay what comes now.
+        try await PostgresClient.withClient(configuration: PostgresConfiguration(url: url)) { postgres in
+            try await poll("replay is paused") {
+                try await postgres.read("SELECT pg_get_wal_replay_pause_state() = 'paused' AS done")[0].decode("done")
+            }
+        }
+    }
 
     package func resumeReplay() async throws { try await run("SELECT pg_wal_replay_resume()") }
 
