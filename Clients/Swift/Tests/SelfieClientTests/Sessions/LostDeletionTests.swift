@@ -179,12 +179,8 @@ struct LostDeletionTests {
                 default: throw TransportError.notConnected
                 }
             }
-            let isReadOnly = Locked(true)
             let selfie = try Selfie.scripted(transport, folder: folder) { configuration in
-                configuration.beforeStep = { step in
-                    guard step == "remove", isReadOnly.withLock(\.self) else { return }
-                    throw SelfieError.storage("The disk is read-only.")
-                }
+                configuration.beforeStep = { if $0 == "remove" { throw SelfieError.storage("The disk is read-only.") } }
             }
             try await selfie.outbox.upload(.data(TestPhoto.png), title: "precious")
             #expect(await Self.deleteAccount(selfie) == (answer == "answered" ? nil : .interrupted))
