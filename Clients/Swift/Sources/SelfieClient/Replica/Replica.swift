@@ -156,6 +156,8 @@ public actor Replica {
     private func hideCollections() async throws -> Bool {
         var found: Set<String> = []
         for collection in collections where try await !isVisible(collection) { found.insert(collection) }
+        // The file may be another replica's by now.
+        guard status != .ended else { throw CancellationError() }
         hidden = (found, .now + Self.hiddenFor)
         guard found.count == collections.count else { return true }
         // Nothing is left to be seen.

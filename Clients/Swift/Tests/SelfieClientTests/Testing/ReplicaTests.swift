@@ -66,14 +66,17 @@ struct ReplicaTests {
             let service = try TestSchema.service()
             let tablet = try await service.makeClient(signedInAs: "ada@example.com")
             try await tablet.records(House.self).create(House(address: "1"), id: "1")
+            let store = MemoryTokenStore()
             do {
-                let first = try await service.makeClient(signedInAs: "ada@example.com", folder: folder)
+                let first = try await service.makeClient(signedInAs: "ada@example.com", folder: folder) {
+                    $0.tokenStore = store
+                }
                 let replica = try await first.replica(of: [House.self])
                 try await replica.waitUntilCurrent()
                 await replica.close()
             }
-            let second = try await service.makeClient(signedInAs: "ada@example.com", folder: folder)
             service.isOffline = true
+            let second = service.makeClient(folder: folder, tokenStore: store)
             let replica = try await second.replica(of: [House.self])
             #expect(await replica.records(House.self).map(\.id) == ["1"])
             try await poll { await replica.status == .waiting(.offline) }
