@@ -12,7 +12,8 @@ struct LongPollTests {
         let bob = try await ServiceCaller(service, as: "bob@example.com")
         let start = ContinuousClock.now
         let others = Task {
-            while !Task.isCancelled, ContinuousClock.now - start < .seconds(4) {
+            // A wait that began anew with each of these would never end.
+            while !Task.isCancelled {
                 _ = try await bob.send("POST", "records/houses", #"{"data":{"address":"a"}}"#)
                 try await Task.sleep(for: .milliseconds(100))
             }
@@ -20,6 +21,6 @@ struct LongPollTests {
         let answer = try await ada.send("GET", "changes?since=now&wait=1")
         others.cancel()
         #expect(answer.status == 200 && answer.json["changes"] == [])
-        #expect(ContinuousClock.now - start >= .seconds(1) && ContinuousClock.now - start < .seconds(3))
+        #expect(ContinuousClock.now - start >= .seconds(1))
     }
 }
