@@ -97,8 +97,11 @@ package struct ReplicaStorm: Sendable {
                     }
                 }
             }
-            try await body()
-            end.come()
+            do {
+                // Also when it fails: writers that go on would keep the group from ending.
+                defer { end.come() }
+                try await body()
+            }
             try await tasks.waitForAll()
         }
     }

@@ -29,7 +29,11 @@ final class FolderLock: Sendable {
     /// Lets others have the folder.
     func release() {
         descriptor.withLock { descriptor in
-            if let open = descriptor { close(open) }
+            if let open = descriptor {
+                // A process that has just been forked has the descriptor, too, and would keep the lock for a moment.
+                flock(open, LOCK_UN)
+                close(open)
+            }
             descriptor = nil
         }
     }
