@@ -62,35 +62,50 @@ struct UploadFile: Sendable, Hashable, Codable {
         excess: SelfieError = .outboxFull
     ) async throws -> Int {
         let part = file.appendingPathExtension("pieces")
-        let descriptor = try Disk.open(part, O_WRONLY | O_CREAT | O_TRUNC)
         do {
-            var count = 0
-            func add(_ data: Data) throws {
-                guard count + data.count <= maxBytes else { throw excess }
-                try disk.beforeStep("write upload")
-                try Disk.write(data, to: descriptor)
-                count += data.count
+            let descriptor = try Disk.open(part, O_WRONLY | O_CREAT | O_TRUNC)
+            let count: Int
+            do {
+                // Once, also if what follows fails: its number may be another file's by then.
+                defer { close(descriptor) }
+                count = try await write(source, to: descriptor, maxBytes: maxBytes, disk: disk, excess: excess)
             }
-            try add(head)
-            switch source {
-            case .data(let data): try add(data)
-            case .file(let url): try Self.read(url, add)
-            case .writer(let write):
-                try await write(add)
-                // A cancelled task's sequence ends early, and the photo would be cut off.
-                try Task.checkCancellation()
-            }
-            try add(tail)
-            try disk.beforeStep("synchronize upload")
-            try Disk.synchronize(descriptor)
-            close(descriptor)
             try disk.move(part, to: file)
             return count
         } catch {
-            close(descriptor)
             unlink(part.path)
             throw error
         }
+    }
+
+    /// Writes the body to a descriptor.
+    private func write(
+        _ source: PhotoSource,
+        to descriptor: Int32,
+        maxBytes: Int,
+        disk: Disk,
+        excess: SelfieError
+    ) async throws -> Int {
+        var count = 0
+        func add(_ data: Data) throws {
+            guard count + data.count <= maxBytes else { throw excess }
+            try disk.beforeStep("write upload")
+            try Disk.write(data, to: descriptor)
+            count += data.count
+        }
+        try add(head)
+        switch source {
+        case .data(let data): try add(data)
+        case .file(let url): try Self.read(url, add)
+        case .writer(let write):
+            try await write(add)
+            // A cancelled task's sequence ends early, and the photo would be cut off.
+            try Task.checkCancellation()
+        }
+        try add(tail)
+        try disk.beforeStep("synchronize upload")
+        try Disk.synchronize(descriptor)
+        return count
     }
 
     // MARK: Uploads without an outbox

@@ -39,12 +39,8 @@ final class FrameLog {
         let (end, damaged) = try Self.read(contents, endsAtDamage: endsAtDamage, onFrame)
         descriptor = try Disk.open(file, O_RDWR | O_CREAT)
         (byteCount, damagedBytes) = (end, damaged)
-        do {
-            try cut(to: end)
-        } catch {
-            close(descriptor)
-            throw error
-        }
+        // If that fails, `deinit` closes the descriptor.
+        try cut(to: end)
     }
 
     deinit { close(descriptor) }

@@ -3,6 +3,12 @@ import Testing
 
 @testable import SelfieClient
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 @Suite("The files of uploads")
 struct UploadFileTests {
     private static func make(_ file: URL, hoursAgo: Double) throws {
@@ -41,6 +47,34 @@ struct UploadFileTests {
             }
             #expect(transport.all.isEmpty)
             await #expect(throws: SelfieError.outboxFull) { try await selfie.outbox.upload(source, title: "x") }
+        }
+    }
+
+    @Test("One whose move fails closes its file once, and no other's")
+    func failedMove() async throws {
+        try await TestFolder.with { folder in
+            // Whatever is opened behind the end of the file gets its number.
+            let opened = Locked<[Int32]>([])
+            defer { for descriptor in opened.withLock(\.self) { close(descriptor) } }
+            let disk = Disk(beforeStep: { step in
+                guard step == "move" else { return }
+                opened.withLock { opened in
+                    for _ in 0..<8 { opened.append(dup(STDERR_FILENO)) }
+                }
+                throw SelfieError.diskFull
+            })
+            let upload = UploadFile(title: "x", name: "photo", isListed: true, id: UUID())
+            await #expect(throws: SelfieError.diskFull) {
+                try await upload.write(
+                    .data(Data("photo".utf8)),
+                    to: folder.appendingPathComponent("upload"),
+                    maxBytes: 1 << 20,
+                    disk: disk
+                )
+            }
+            #expect(opened.withLock(\.self).count == 8)
+            #expect(opened.withLock(\.self).allSatisfy { fcntl($0, F_GETFD) >= 0 })
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
         }
     }
 
