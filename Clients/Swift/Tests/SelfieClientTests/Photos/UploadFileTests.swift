@@ -55,7 +55,7 @@ struct UploadFileTests {
         try await TestFolder.with { folder in
             // Whatever is opened behind the end of the file gets its number.
             let opened = Locked<[Int32]>([])
-            defer { for descriptor in opened.withLock(\.self) { close(descriptor) } }
+            defer { for descriptor in opened.withLock({ $0 }) { close(descriptor) } }
             let disk = Disk(beforeStep: { step in
                 guard step == "move" else { return }
                 opened.withLock { opened in
@@ -72,9 +72,11 @@ struct UploadFileTests {
                     disk: disk
                 )
             }
-            #expect(opened.withLock(\.self).count == 8)
-            #expect(opened.withLock(\.self).allSatisfy { fcntl($0, F_GETFD) >= 0 })
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+            let descriptors = opened.withLock { $0 }
+            #expect(descriptors.count == 8)
+            #expect(descriptors.allSatisfy { fcntl($0, F_GETFD) >= 0 })
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(names.isEmpty)
         }
     }
 
