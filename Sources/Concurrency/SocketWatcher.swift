@@ -24,8 +24,17 @@ package final class SocketWatcher: Sendable {
     private struct State {
         /// Made when the first socket comes; negative while the system gives none.
         var epoll: CInt = -1
-        var handlers: [UInt64: @Sendable (Events) -> Void] = [:]
+        var sockets: [UInt64: WatchedSocket] = [:]
+        /// Whose each descriptor is.
+        ///
+        /// libcurl may close a socket, and say so only then. Another library may have its number by that time.
+        var owners: [CInt: UInt64] = [:]
         var lastID: UInt64 = 0
+    }
+
+    private struct WatchedSocket {
+        let descriptor: CInt?
+        let onReady: @Sendable (Events) -> Void
     }
 
     private let state = NIOLockedValueBox(State())
@@ -45,22 +54,30 @@ package final class SocketWatcher: Sendable {
     ///     A socket that failed is ready for both.
     /// - Returns: The socket's id here.
     package func add(_ socket: CInt?, onReady: @escaping @Sendable (Events) -> Void) -> UInt64 {
-        let id = state.withLockedValue { state in
+        let epoll = epoll()
+        return state.withLockedValue { state in
             state.lastID += 1
-            state.handlers[state.lastID] = onReady
+            state.sockets[state.lastID] = WatchedSocket(descriptor: socket, onReady: onReady)
+            // epoll reports the end of a connection even without being asked; this way it does so once. If this call
+            // fails, so does ``watch(_:id:for:)``.
+            if let socket {
+                state.owners[socket] = state.lastID
+                _ = control(epoll, EPOLL_CTL_ADD, socket, id: state.lastID, events: EPOLLONESHOT.rawValue)
+            }
             return state.lastID
         }
-        // epoll reports the end of a connection even without being asked; this way it does so once. If this call
-        // fails, so does ``watch(_:id:for:)``.
-        if let socket { _ = control(EPOLL_CTL_ADD, socket, id: id, events: EPOLLONESHOT.rawValue) }
-        return id
     }
 
     /// Watches a socket until it is ready for any of these, and calls its handler once.
     ///
-    /// - Returns: Whether the system watches it. If not, the handler is never called.
+    /// - Returns: Whether the system watches it. If not, the handler is never called. It is not if the descriptor has been taken
+    ///   in under another id since.
     package func watch(_ socket: CInt, id: UInt64, for events: Events) -> Bool {
-        control(EPOLL_CTL_MOD, socket, id: id, events: events.rawValue | EPOLLONESHOT.rawValue)
+        let epoll = epoll()
+        return state.withLockedValue { state in
+            guard state.owners[socket] == id else { return false }
+            return control(epoll, EPOLL_CTL_MOD, socket, id: id, events: events.rawValue | EPOLLONESHOT.rawValue)
+        }
     }
 
     /// Forgets a socket.
@@ -69,15 +86,21 @@ package final class SocketWatcher: Sendable {
     ///   - socket: Its descriptor; nil for one that was closed, whose number may belong to another socket by now.
     ///   - id: Its id.
     package func remove(_ socket: CInt?, id: UInt64) {
-        if let socket { _ = control(EPOLL_CTL_DEL, socket, id: id, events: 0) }
-        state.withLockedValue { _ = $0.handlers.removeValue(forKey: id) }
+        let epoll = epoll()
+        state.withLockedValue { state in
+            guard let descriptor = state.sockets.removeValue(forKey: id)?.descriptor,
+                state.owners[descriptor] == id
+            else { return }
+            state.owners[descriptor] = nil
+            if socket == descriptor { _ = control(epoll, EPOLL_CTL_DEL, descriptor, id: id, events: 0) }
+        }
     }
 
-    private func control(_ operation: CInt, _ socket: CInt, id: UInt64, events: UInt32) -> Bool {
+    private func control(_ epoll: CInt, _ operation: CInt, _ socket: CInt, id: UInt64, events: UInt32) -> Bool {
         var event = epoll_event()
         event.events = events
         event.data.u64 = id
-        return epoll_ctl(epoll(), operation, socket, &event) == 0
+        return epoll_ctl(epoll, operation, socket, &event) == 0
     }
 
     private func epoll() -> CInt {
@@ -105,7 +128,7 @@ package final class SocketWatcher: Sendable {
         }
         for (id, events) in ready {
             // Asked for one by one: the handler of one socket may remove another.
-            guard let handler = state.withLockedValue({ $0.handlers[id] }) else { continue }
+            guard let handler = state.withLockedValue({ $0.sockets[id]?.onReady }) else { continue }
             let hasFailed = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
             handler(hasFailed ? [.readable, .writable] : Events(rawValue: events))
         }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Concurrency
 
-@Suite("What watches sockets")
+@Suite("What watches sockets", .timeLimit(.minutes(1)))
 struct SocketWatcherTests {
     private static func pipe() throws -> (reader: CInt, writer: CInt) {
         var ends: [CInt] = [-1, -1]
@@ -49,5 +49,28 @@ struct SocketWatcherTests {
             close(ends.writer)
         }
         #expect(events == [.readable, .writable])
+    }
+
+    @Test("One that was closed changes nothing for another that has its number", arguments: ["watch", "remove"])
+    func sameNumber(step: String) async throws {
+        let (old, new) = (try Self.pipe(), try Self.pipe())
+        defer { for end in [old.reader, old.writer, new.writer] { close(end) } }
+        let first = SocketWatcher.shared.add(old.reader) { _ in Issue.record("The old one is not ready.") }
+        #expect(SocketWatcher.shared.watch(old.reader, id: first, for: .readable))
+        // This closes the old one.
+        #expect(dup2(new.reader, old.reader) == old.reader)
+        close(new.reader)
+        let (calls, continuation) = AsyncStream.makeStream(of: SocketWatcher.Events.self)
+        let second = SocketWatcher.shared.add(old.reader) { continuation.yield($0) }
+        defer { SocketWatcher.shared.remove(old.reader, id: second) }
+        #expect(SocketWatcher.shared.watch(old.reader, id: second, for: .readable))
+        if step == "watch" {
+            #expect(!SocketWatcher.shared.watch(old.reader, id: first, for: .writable))
+        } else {
+            SocketWatcher.shared.remove(old.reader, id: first)
+        }
+        #expect(write(new.writer, "a", 1) == 1)
+        var iterator = calls.makeAsyncIterator()
+        #expect(await iterator.next() == .readable)
     }
 }
