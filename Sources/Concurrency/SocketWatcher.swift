@@ -27,7 +27,7 @@ package final class SocketWatcher: Sendable {
         var sockets: [UInt64: WatchedSocket] = [:]
         /// Whose each descriptor is.
         ///
-        /// libcurl may close a socket, and say so only then. Another library may have its number by that time.
+        /// libcurl closes the loser of two addresses, and says so only then. Another library may have its number by that time.
         var owners: [CInt: UInt64] = [:]
         var lastID: UInt64 = 0
     }
@@ -70,8 +70,8 @@ package final class SocketWatcher: Sendable {
 
     /// Watches a socket until it is ready for any of these, and calls its handler once.
     ///
-    /// - Returns: Whether the system watches it. If not, the handler is never called. It is not if the descriptor has been taken
-    ///   in under another id since.
+    /// - Returns: Whether the system watches it. If not, the handler is never called. A descriptor that was added again belongs
+    ///   to the newer id alone.
     package func watch(_ socket: CInt, id: UInt64, for events: Events) -> Bool {
         let epoll = epoll()
         return state.withLockedValue { state in
@@ -87,12 +87,13 @@ package final class SocketWatcher: Sendable {
     ///   - id: Its id.
     package func remove(_ socket: CInt?, id: UInt64) {
         let epoll = epoll()
-        state.withLockedValue { state in
-            guard let descriptor = state.sockets.removeValue(forKey: id)?.descriptor,
-                state.owners[descriptor] == id
-            else { return }
+        // Released without the lock: what its handler holds may remove another socket.
+        _ = state.withLockedValue { state -> WatchedSocket? in
+            let removed = state.sockets.removeValue(forKey: id)
+            guard let descriptor = removed?.descriptor, state.owners[descriptor] == id else { return removed }
             state.owners[descriptor] = nil
             if socket == descriptor { _ = control(epoll, EPOLL_CTL_DEL, descriptor, id: id, events: 0) }
+            return removed
         }
     }
 
