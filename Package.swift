@@ -653,7 +653,7 @@ let package = Package(
         .testTarget(
             name: "JSONTests",
             dependencies: [
-                "JSON", "ServerProcesses",
+                "JSON", "ServerProcesses", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
                 .product(name: "OrderedCollections", package: "swift-collections"),
@@ -702,7 +702,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ImageFilesTests",
-            dependencies: ["ImageFiles", "ServerProcesses"],
+            dependencies: ["ImageFiles", "ServerProcesses", "TestSupport"],
             exclude: ["Samples"],
             swiftSettings: settings
         ),

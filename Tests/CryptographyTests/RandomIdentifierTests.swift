@@ -1,5 +1,6 @@
 import Foundation
 import ServerProcesses
+import TestSupport
 import Testing
 
 @testable import Cryptography
@@ -9,7 +10,7 @@ struct RandomIdentifierTests {
     private static let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
     private static let count = 4_000
 
-    @Test("They have 48 letters and digits, each as likely as any other, at each position")
+    @Test("They have 48 letters and digits, each as likely as any other, at each position", .onDedicatedThreads)
     func letters() throws {
         let identifiers = (0..<Self.count).map { _ in RandomIdentifier.makeSecret() }
         #expect(Set(identifiers).count == Self.count)
@@ -28,7 +29,7 @@ struct RandomIdentifierTests {
         for (letter, count) in counts { #expect((2_600...3_600).contains(count), "\(letter): \(count)") }
     }
 
-    @Test("Two that follow each other have no more in common than any two")
+    @Test("Two that follow each other have no more in common than any two", .onDedicatedThreads)
     func neighbours() {
         let identifiers = (0..<2_000).map { _ in RandomIdentifier.makeSecret() }
         let same = zip(identifiers, identifiers.dropFirst()).map { zip($0, $1).count { $0 == $1 } }
@@ -37,7 +38,7 @@ struct RandomIdentifierTests {
         #expect((1_200...1_900).contains(same.reduce(0, +)))
     }
 
-    @Test("No randomness is made here: all comes from libcrypto's generator")
+    @Test("No randomness is made here: all comes from libcrypto's generator", .onDedicatedThreads)
     func sources() throws {
         let sources = ProjectFolder.root.appending(path: "Sources")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))

@@ -287,6 +287,7 @@ struct ConnectionModel {
 struct ConnectionModelTests {
     @Test(
         "Each request is answered once, none after the last, and the clock is due when it should be",
+        .onDedicatedThreads,
         arguments: 1...4
     )
     func promises(seed: UInt64) {

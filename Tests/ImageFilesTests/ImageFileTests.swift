@@ -1,5 +1,6 @@
 import Foundation
 import ServerProcesses
+import TestSupport
 import Testing
 
 @testable import ImageFiles
@@ -78,7 +79,7 @@ struct ImageFileTests {
         #expect(results[first...].allSatisfy { $0 == image })
     }
 
-    @Test("A long photo is read at a few offsets only")
+    @Test("A long photo is read at a few offsets only", .onDedicatedThreads)
     func readsLittle() async throws {
         // Cameras put megabytes of metadata in front of the frame.
         var photo = try Self.sample("baseline-31x17.jpg")

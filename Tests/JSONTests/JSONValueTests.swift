@@ -1,6 +1,7 @@
 import Foundation
 import JSON
 import OrderedCollections
+import TestSupport
 import Testing
 
 @Suite("JSON values")
@@ -51,7 +52,7 @@ struct JSONValueTests {
         _ = try JSONValue.parse(Array("[\(String(repeating: "[],", count: 1000))[]]".utf8))
     }
 
-    @Test("Foundation reads the same texts, and refuses the same but for a comma at the end")
+    @Test("Foundation reads the same texts, and refuses the same but for a comma at the end", .onDedicatedThreads)
     func likeFoundation() throws {
         var generator = SystemRandomNumberGenerator()
         let pieces = [

@@ -92,7 +92,7 @@ struct RenderProcessTests {
         #expect(RenderProcess.programBesideThis == folder.appending(path: "selfie-render").path)
     }
 
-    @Test("Renderers that are killed at random leave no descriptor and no process")
+    @Test("Renderers that are killed at random leave no descriptor and no process", .onDedicatedThreads)
     func storm() async throws {
         // Other tests of this process open descriptors, too.
         await #expect(processExitsWith: .success) {
@@ -164,7 +164,7 @@ struct RenderProcessTests {
         }
     }
 
-    @Test("Pictures that are made to do harm take no memory of this process")
+    @Test("Pictures that are made to do harm take no memory of this process", .onDedicatedThreads)
     func ownMemory() async throws {
         await #expect(processExitsWith: .success) {
             _ = try await TestPicture.render("rgb.png")

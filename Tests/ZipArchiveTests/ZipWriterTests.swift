@@ -173,7 +173,7 @@ struct ZipWriterTests {
         #expect(Array(beyond.directoryEntry.suffix(8)) == [0x34, 0, 0, 0, 1, 0, 0, 0])
     }
 
-    @Test("65,535 files need Zip64", arguments: [65_534, 65_535])
+    @Test("65,535 files need Zip64", .onDedicatedThreads, arguments: [65_534, 65_535])
     func manyFiles(count: Int) async throws {
         try await TemporaryFolder.with { folder in
             let url = folder.appending(path: "a.zip")

@@ -112,7 +112,8 @@ actor NotificationListener {
     private func connect() {
         isConnecting = true
         LibPQ.connect(url: configuration.url, parameters: configuration.connectParameters) { outcome in
-            Task { await self.connected(outcome) }
+            // A task would begin on Swift's own executor, where it waits while others keep all threads busy.
+            self.eventLoop.execute { self.assumeIsolated { $0.connected(outcome) } }
         }
     }
 

@@ -117,11 +117,11 @@ extension ConnectionPool {
         if eventLoop.inEventLoop {
             assumeIsolated { body($0, id, continuation) }
         } else {
-            eventLoop.execute { self.assumeIsolated { body($0, id, continuation) } }
+            onEventLoop { body($0, id, continuation) }
         }
     }
 
     private nonisolated func cancelLater(_ id: UInt64) {
-        eventLoop.execute { self.assumeIsolated { $0.cancel(id) } }
+        onEventLoop { $0.cancel(id) }
     }
 }

@@ -74,12 +74,10 @@ actor ConnectionPool {
 
     /// Drops all connections, and refuses all who wait.
     nonisolated func stop() {
-        eventLoop.execute {
-            self.assumeIsolated { pool in
-                pool.close()
-                pool.wakeUpCall.cancel()
-                for member in pool.members.all { pool.lose(member.id, .clientClosed) }
-            }
+        onEventLoop { pool in
+            pool.close()
+            pool.wakeUpCall.cancel()
+            for member in pool.members.all { pool.lose(member.id, .clientClosed) }
         }
     }
 
@@ -89,11 +87,18 @@ actor ConnectionPool {
         scheduleTurn()
     }
 
+    /// Does something after the loop's present work.
+    ///
+    /// A task would begin on Swift's own executor, where it waits while others keep all threads busy.
+    nonisolated func onEventLoop(_ work: @escaping @Sendable (isolated ConnectionPool) -> Void) {
+        eventLoop.execute { self.assumeIsolated(work) }
+    }
+
     /// Asks for a turn of the pool after the loop's present work.
     private func scheduleTurn() {
         guard !isTurnScheduled else { return }
         isTurnScheduled = true
-        eventLoop.execute { self.assumeIsolated { $0.turn() } }
+        onEventLoop { $0.turn() }
     }
 
     private func turn() {
@@ -294,10 +299,10 @@ actor ConnectionPool {
         let (handover, id) = (Handover(request), member.id)
         let hasBegun = DetachedThread.run("pg cancel") {
             handover.take()?.send()
-            Task { await self.cancellationSent(for: id) }
+            self.onEventLoop { $0.cancellationSent(for: id) }
         }
         // The statement's time limit ends it.
-        if !hasBegun { Task { self.cancellationSent(for: id) } }
+        if !hasBegun { onEventLoop { $0.cancellationSent(for: id) } }
     }
 
     private func cancellationSent(for id: ConnectionID) {
@@ -397,7 +402,7 @@ actor ConnectionPool {
 
     private func open(_ id: ConnectionID) {
         LibPQ.connect(url: configuration.url, parameters: configuration.connectParameters) { outcome in
-            Task { await self.connected(id, outcome) }
+            self.onEventLoop { $0.connected(id, outcome) }
         }
     }
 

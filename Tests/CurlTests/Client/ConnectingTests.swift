@@ -67,7 +67,7 @@ struct ConnectingTests {
         return first == "::1"
     }
 
-    @Test("Without a descriptor for its socket, a transfer fails, and the next one succeeds again")
+    @Test("Without a descriptor for its socket, a transfer fails, and the next one succeeds again", .onDedicatedThreads)
     func noDescriptor() async throws {
         await #expect(processExitsWith: .success) {
             try await ScriptedServer.with([.send(.answer("200 OK", body: "hello"))]) { server in

@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ImageFiles
@@ -124,7 +125,7 @@ struct GIFStrippingTests {
         #expect(try await !Strip.accepts(Self.start + rest))
     }
 
-    @Test("A photo of 100,000 pictures is stripped")
+    @Test("A photo of 100,000 pictures is stripped", .onDedicatedThreads)
     func manyPictures() async throws {
         let pictures = Array(Array(repeating: Self.control + Self.plainPicture, count: 100_000).joined())
         let photo = Self.start + pictures + Self.end
@@ -132,7 +133,7 @@ struct GIFStrippingTests {
         #expect(image?.pieces == [.file(0..<photo.count)])
     }
 
-    @Test("A picture of 20,000 blocks takes few steps, wherever they lie in windows of 64 KiB")
+    @Test("A picture of 20,000 blocks takes few steps, wherever they lie in windows of 64 KiB", .onDedicatedThreads)
     func manyBlocks() async throws {
         let head = Self.start + Self.plainPicture.prefix(11)
         for length in [1, 2, 254, 255] {

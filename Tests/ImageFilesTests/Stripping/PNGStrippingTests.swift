@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import ImageFiles
@@ -93,7 +94,7 @@ struct PNGStrippingTests {
         #expect(try await Strip.bytes(Self.start + Self.chunk("iCCP", []) + Self.pixels + Self.end) == Self.clean)
     }
 
-    @Test("A profile of more than 4 MiB is refused", arguments: ["ICC", "Jane Roe"])
+    @Test("A profile of more than 4 MiB is refused", .onDedicatedThreads, arguments: ["ICC", "Jane Roe"])
     func profileLimit(name: String) async throws {
         let count = 4 * 1024 * 1024 - name.utf8.count - 2
         let largest = Self.start + Self.profile(name, bytes: count) + Self.pixels + Self.end
@@ -149,7 +150,7 @@ struct PNGStrippingTests {
         }
     }
 
-    @Test("A photo of 262,144 chunks is stripped, as one of 2 GiB in chunks of 8 KiB is")
+    @Test("A photo of 262,144 chunks is stripped, as one of 2 GiB in chunks of 8 KiB is", .onDedicatedThreads)
     func manyChunks() async throws {
         let chunks = Array(Array(repeating: Self.chunk("IDAT", []), count: 262_144).joined())
         let photo = Self.start + chunks + Self.end

@@ -99,16 +99,12 @@ struct NotificationListenerTests {
             try await poll("some were dropped") { await listener.hasMissed }
             let payloads = await payloads(&events, count: 1025)
             #expect(payloads == (1...1024).map { "\($0)" } + [nil])
-            // From then on it gets notifications again.
+            // From then on it gets notifications again, and misses some again if there is room for a few only.
             try await notify(client, "news", "the last")
-            var event = await events.next(isolation: #isolation)
-            while case .notification(let notification) = event, notification.payload != "the last" {
-                event = await events.next(isolation: #isolation)
+            while let event = await events.next(isolation: #isolation) {
+                if case .notification(let notification) = event, notification.payload == "the last" { return }
             }
-            guard case .notification = event else {
-                Issue.record("\(String(describing: event))")
-                return
-            }
+            Issue.record("the sequence has ended")
         }
     }
 

@@ -1,4 +1,5 @@
 import Glibc
+import TestSupport
 import Testing
 
 @testable import SelfieApp
@@ -29,7 +30,7 @@ struct MemoryTrimmerTests {
         #expect(freeBytes > 8 << 20 ? count >= 2 : count == 0)
     }
 
-    @Test("Free memory of the C library's heap is returned to the system")
+    @Test("Free memory of the C library's heap is returned to the system", .onDedicatedThreads)
     func heap() async {
         // In a process of its own, since others of this one take and free memory meanwhile.
         await #expect(processExitsWith: .success) {

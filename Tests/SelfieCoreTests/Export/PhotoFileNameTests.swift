@@ -1,4 +1,5 @@
 import ImageFiles
+import TestSupport
 import Testing
 import ZipArchive
 
@@ -15,7 +16,7 @@ struct PhotoFileNameTests {
         #expect(last.utf8.count == "photos/".utf8.count + digits + ".bin".utf8.count)
     }
 
-    @Test("Every title makes a name, whatever it has")
+    @Test("Every title makes a name, whatever it has", .onDedicatedThreads)
     func all() throws {
         // All of the first, which have the marks and the spaces, and some of each other script.
         for value in Array(0..<0x2100) + stride(from: 0x2100, to: 0x11_0000, by: 61) {
