@@ -75,7 +75,7 @@ struct CurlClientTests {
     @Test("A host gets so many connections, others wait, and who waits too long is told so")
     func line() async throws {
         // More than the sockets' buffers hold, so it is under way until it is read.
-        let slow = ScriptedServer.Reply.send(.answer("200 OK", body: String(repeating: "x", count: 1 << 24)))
+        let slow = ScriptedServer.Reply.send(.answer("200 OK", body: String(repeating: Self.megabyte, count: 16)))
         try await ScriptedServer.with([slow, .send(.answer("200 OK", body: "b")), .send(.answer("200 OK"))]) { server in
             var configuration = CurlConfiguration()
             configuration.maxConnectionsPerHost = 1
@@ -142,7 +142,7 @@ struct CurlClientTests {
         "A task that is cancelled while it reads a body ends the transfer, also when nothing more is wanted of the peer"
     )
     func cancelledReader() async throws {
-        let reply = ScriptedServer.Reply.send(.answer("200 OK", body: String(repeating: "x", count: 1 << 24)))
+        let reply = ScriptedServer.Reply.send(.answer("200 OK", body: String(repeating: Self.megabyte, count: 16)))
         try await ScriptedServer.with([reply]) { server in
             let client = CurlClient()
             let task = Task {

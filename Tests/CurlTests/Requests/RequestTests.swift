@@ -78,7 +78,11 @@ struct RequestTests {
         #expect(request.headers["expect"] == "x")
     }
 
-    @Test("A body in pieces, and a range of a file, arrive whole", arguments: [1, 300_000, 5_000_000])
+    @Test(
+        "A body in pieces, and a range of a file, arrive whole",
+        .onDedicatedThreads,
+        arguments: [1, 300_000, 5_000_000]
+    )
     func streams(length: Int) async throws {
         var random = SplitMix64(seed: UInt64(length))
         let bytes = (0..<length).map { _ in UInt8.random(in: 0 ... .max, using: &random) }

@@ -9,7 +9,7 @@ import Testing
 /// Swift's own executor has as many threads as the machine has cores.
 ///
 /// A few tasks that compute for long keep all of them busy.
-@Suite("While no task can run", .timeLimit(.minutes(2)))
+@Suite("While no task can run", .serialized, .timeLimit(.minutes(2)))
 struct BusyExecutorTests {
     /// Threads that wait until they are let go.
     private final class HeldThreads: Sendable {
