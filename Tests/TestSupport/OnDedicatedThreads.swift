@@ -2,8 +2,8 @@ package import Testing
 
 /// Runs tests on ``DedicatedThreads``.
 ///
-/// Swift's own executor has as many threads as the machine has cores. A test that computes for long, or waits for another
-/// process without suspending, as exit tests do, keeps one of them from all other tests.
+/// For each priority, Swift's own executor has as many threads as the machine has cores. A test that computes for long, or
+/// waits for another process without suspending, as exit tests do, keeps one of them from all other tests.
 package struct OnDedicatedThreads: TestTrait, SuiteTrait, TestScoping {
     package let isRecursive = true
 
@@ -17,6 +17,6 @@ package struct OnDedicatedThreads: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == OnDedicatedThreads {
-    /// On threads that no other test uses.
+    /// On threads that no other test case uses.
     package static var onDedicatedThreads: Self { Self() }
 }

@@ -1,29 +1,34 @@
+import DatabaseTestSupport
 import Dispatch
 import Foundation
 import ServerProcesses
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import Postgres
 
-/// Swift's own executor has as many threads as the machine has cores.
+/// For each priority, Swift's own executor has as many threads as the machine has cores.
 ///
-/// A few tasks that compute for long keep all of them busy.
-@Suite("While no task can run", .serialized, .timeLimit(.minutes(2)))
+/// A few tasks that compute for long keep all of them busy. Then no other task runs.
+@Suite("While no task can run", .timeLimit(.minutes(2)))
 struct BusyExecutorTests {
-    /// Threads that wait until they are let go.
+    /// The executor's threads, which wait until they are let go.
     private final class HeldThreads: Sendable {
         private let held = DispatchSemaphore(value: 0)
         private let end = DispatchSemaphore(value: 0)
-        /// The calling thread is one of the executor's, too.
-        private let count = ProcessInfo.processInfo.activeProcessorCount - 1
+        private let count = ProcessInfo.processInfo.activeProcessorCount
 
-        func hold() {
+        func hold() throws {
             for _ in 0..<count {
-                Task.detached { [self] in wait() }
+                Task.detached(priority: .medium) { [self] in wait() }
             }
-            // If one does not come, all others are busy already.
-            for _ in 0..<count { _ = held.wait(timeout: .now() + 5) }
+            for _ in 0..<count where held.wait(timeout: .now() + 20) == .timedOut {
+                throw NotInTime(what: "a thread of the executor")
+            }
+            let hasRun = DispatchSemaphore(value: 0)
+            Task.detached(priority: .medium) { hasRun.signal() }
+            #expect(hasRun.wait(timeout: .now() + 0.1) == .timedOut)
         }
 
         private func wait() {
@@ -36,77 +41,78 @@ struct BusyExecutorTests {
         }
     }
 
-    /// Runs a body on this thread, while tasks hold up all others of the executor.
-    private static func withoutExecutor<Result>(_ body: () throws -> Result) rethrows -> Result {
-        let threads = HeldThreads()
-        threads.hold()
-        defer { threads.letGo() }
-        return try body()
+    /// Runs a body on a thread of its own, while all threads of the executor are held.
+    private static func withoutExecutor(
+        _ url: String,
+        statementTimeout: Duration? = .seconds(20),
+        _ body: @escaping @Sendable (PostgresClient) throws -> Void
+    ) async throws {
+        let adjust: (inout PostgresConfiguration) -> Void = { $0.statementTimeout = statementTimeout }
+        try await withClient(url: url, maxConnections: 1, adjust: adjust) { client in
+            try await Task(executorPreference: DedicatedThreads()) {
+                let threads = HeldThreads()
+                defer { threads.letGo() }
+                try threads.hold()
+                try body(client)
+            }.value
+        }
     }
 
     /// Asks without a task.
-    private static func ask(_ query: PostgresQuery, _ pool: ConnectionPool) throws -> PostgresRows {
+    private static func ask(_ client: PostgresClient, _ query: PostgresQuery) throws -> PostgresRows {
         let isAnswered = DispatchSemaphore(value: 0)
         let answer = Mutex<Result<PostgresRows, PostgresError>?>(nil)
-        pool.onEventLoop { pool in
+        client.pools[0].onEventLoop { pool in
             let statement = pool.sharedStatement(query, as: pool.makeID(), now: pool.now) { outcome in
                 answer.withLock { $0 = outcome }
                 isAnswered.signal()
             }
             pool.request(.statement, as: statement.id, waiter: .statement(statement), now: statement.start)
         }
-        guard isAnswered.wait(timeout: .now() + 20) == .success, let answer = answer.withLock({ $0 }) else {
+        guard isAnswered.wait(timeout: .now() + 30) == .success, let answer = answer.withLock({ $0 }) else {
             throw NotInTime(what: "the answer")
         }
         return try answer.get()
     }
 
-    @Test("A connection is opened, and a statement is answered")
-    func connecting() async throws {
-        try await withClient(maxConnections: 1) { client, _ in
-            let pool = client.pools[0]
-            let rows = try Self.withoutExecutor { try Self.ask("SELECT 1 AS one", pool) }
-            #expect(rows.count == 1)
+    private static let processID: PostgresQuery = "SELECT pg_backend_pid() AS pid"
+
+    /// A statement without a caller is cancelled, and its connection is used again.
+    private static func cancel(_ client: PostgresClient) throws {
+        let before = try ask(client, processID)[0].decode("pid", as: Int.self)
+        // The server must not end it by itself.
+        _ = try ask(client, "SELECT set_config('statement_timeout', '0', false)")
+        let error = #expect(throws: PostgresError.self) { try ask(client, "SELECT pg_sleep(60)") }
+        guard case .statementTimedOut(isAnswered: false) = error else {
+            Issue.record("\(String(reflecting: error))")
+            return
+        }
+        #expect(try ask(client, processID)[0].decode("pid", as: Int.self) == before)
+    }
+
+    private static func listen(_ client: PostgresClient) throws {
+        let isListening: PostgresQuery = """
+            SELECT 1 AS one FROM pg_stat_activity
+            WHERE datname = current_database() AND query LIKE 'LISTEN%' AND state = 'idle'
+            """
+        try withExtendedLifetime(client.listen(to: "news")) {
+            for _ in 0..<200 {
+                if try !ask(client, isListening).isEmpty { return }
+                usleep(50_000)
+            }
+            throw NotInTime(what: "a listener")
         }
     }
 
-    @Test("A statement that takes too long is cancelled, and its connection is used again")
-    func cancelling() async throws {
-        try await withClient(maxConnections: 1, adjust: { $0.statementTimeout = .milliseconds(100) }) { client, _ in
-            let pool = client.pools[0]
-            let processID: PostgresQuery = "SELECT pg_backend_pid() AS pid"
-            let before = try await client.read(processID)[0].decode("pid", as: Int.self)
-            let after = try Self.withoutExecutor {
-                // The server must not end it by itself.
-                _ = try Self.ask("SELECT set_config('statement_timeout', '0', false)", pool)
-                #expect(throws: PostgresError.self) { try Self.ask("SELECT pg_sleep(60)", pool) }
-                return try Self.ask(processID, pool)[0].decode("pid", as: Int.self)
+    @Test("Connections are opened, statements are cancelled, and listeners begin to listen", .onDedicatedThreads)
+    func all() async throws {
+        try await TestCluster.withEmptyDatabase { url in
+            // In a process of its own, since all others of this one would have to wait.
+            await #expect(processExitsWith: .success) { [url] in
+                try await Self.withoutExecutor(url) { #expect(try Self.ask($0, "SELECT 1 AS one").count == 1) }
+                try await Self.withoutExecutor(url, statementTimeout: .seconds(1)) { try Self.cancel($0) }
+                try await Self.withoutExecutor(url) { try Self.listen($0) }
             }
-            #expect(after == before)
-        }
-    }
-
-    @Test("A listener begins to listen")
-    func listening() async throws {
-        try await withClient { client, _ in
-            let pool = client.pools[0]
-            let isListening = try Self.withoutExecutor {
-                let events = client.listen(to: "news")
-                defer { _ = events }
-                for _ in 0..<200 {
-                    let rows = try Self.ask(
-                        """
-                        SELECT 1 AS one FROM pg_stat_activity
-                        WHERE datname = current_database() AND query LIKE 'LISTEN%' AND state = 'idle'
-                        """,
-                        pool
-                    )
-                    if !rows.isEmpty { return true }
-                    usleep(50_000)
-                }
-                return false
-            }
-            #expect(isListening)
         }
     }
 }

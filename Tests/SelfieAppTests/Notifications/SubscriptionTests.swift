@@ -106,7 +106,7 @@ struct SubscriptionTests {
             try await service.postgres.write(
                 "DELETE FROM subscriptions WHERE id NOT IN (SELECT min(id) FROM subscriptions)"
             )
-            // The service may be removing some itself, which are passed over.
+            // The service may be removing some at the same time. This call skips those.
             try await poll("one is left") {
                 try await service.removeUnusedFilters()
                 return try await service.count("SELECT count(*) FROM subscription_filters") == 1
