@@ -4,9 +4,7 @@ package import Testing
 ///
 /// For each priority, Swift's own executor has as many threads as the machine has cores. A test that computes for long, or
 /// waits for another process without suspending, as exit tests do, keeps one of them from all other tests.
-package struct OnDedicatedThreads: TestTrait, SuiteTrait, TestScoping {
-    package let isRecursive = true
-
+package struct OnDedicatedThreads: TestTrait, TestScoping {
     package func provideScope(
         for test: Test,
         testCase: Test.Case?,

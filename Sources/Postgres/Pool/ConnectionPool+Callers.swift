@@ -121,6 +121,13 @@ extension ConnectionPool {
         }
     }
 
+    /// Does something on the event loop, after its present work.
+    ///
+    /// A task would begin on Swift's own executor, where it waits while others keep all threads busy.
+    nonisolated func onEventLoop(_ work: @escaping @Sendable (isolated ConnectionPool) -> Void) {
+        eventLoop.execute { self.assumeIsolated(work) }
+    }
+
     private nonisolated func cancelLater(_ id: UInt64) {
         onEventLoop { $0.cancel(id) }
     }

@@ -87,13 +87,6 @@ actor ConnectionPool {
         scheduleTurn()
     }
 
-    /// Does something after the loop's present work.
-    ///
-    /// A task would begin on Swift's own executor, where it waits while others keep all threads busy.
-    nonisolated func onEventLoop(_ work: @escaping @Sendable (isolated ConnectionPool) -> Void) {
-        eventLoop.execute { self.assumeIsolated(work) }
-    }
-
     /// Asks for a turn of the pool after the loop's present work.
     private func scheduleTurn() {
         guard !isTurnScheduled else { return }

@@ -23,8 +23,10 @@ struct BusyExecutorTests {
             for _ in 0..<count {
                 Task.detached(priority: .medium) { [self] in wait() }
             }
-            for _ in 0..<count where held.wait(timeout: .now() + 20) == .timedOut {
-                throw NotInTime(what: "a thread of the executor")
+            for _ in 0..<count {
+                guard held.wait(timeout: .now() + 20) == .success else {
+                    throw NotInTime(what: "a thread of the executor")
+                }
             }
             let hasRun = DispatchSemaphore(value: 0)
             Task.detached(priority: .medium) { hasRun.signal() }
@@ -44,7 +46,7 @@ struct BusyExecutorTests {
     /// Runs a body on a thread of its own, while all threads of the executor are held.
     private static func withoutExecutor(
         _ url: String,
-        statementTimeout: Duration? = .seconds(20),
+        statementTimeout: Duration = .seconds(20),
         _ body: @escaping @Sendable (PostgresClient) throws -> Void
     ) async throws {
         let adjust: (inout PostgresConfiguration) -> Void = { $0.statementTimeout = statementTimeout }
